@@ -1,0 +1,190 @@
+"""A Trace is the ordered record of one computation: core writes it, every page reads it.
+
+Needs only NumPy, so that a recorded trace can be opened and shown before torch is imported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# Every axis a tensor may have, and the letter it goes by in formulas. A topic may add its own.
+AXES = {
+    "query": "T_q",
+    "key": "T_k",
+    "head": "H",
+    "kv_head": "H_{kv}",
+    "d_head": "d_k",
+    "d_model": "d",
+    "d_ff": "d_{ff}",
+    "vocab": "V",
+    "pair": "d_k/2",
+    "frame": "F",
+}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a tensor is, before there is one: declared once, beside the function that computes it."""
+
+    name: str  # "scores"
+    axes: str  # "head query key", one word per dimension, each from AXES
+    formula: str  # LaTeX: r"S = QK^\top"
+    says: str  # one plain English sentence; pages translate it
+
+
+@dataclass
+class Step:
+    """One recorded tensor. `value` is a read-only array, made the first time it is asked for."""
+
+    name: str  # "block1.scores": the quantity's name inside its scope
+    quantity: Quantity
+    labels: dict[str, list[str]]  # what the indices along an axis are called
+    held: Any = field(repr=False)  # a tensor, an array, or a function that makes one
+
+    @cached_property
+    def value(self) -> np.ndarray:
+        return to_numpy(self.held() if callable(self.held) else self.held)
+
+    @property
+    def shape(self) -> str:
+        """`head 6 x query 14 x key 14`, as pages write it."""
+        return " × ".join(f"{a} {n}" for a, n in zip(self.quantity.axes.split(), self.value.shape, strict=True))
+
+
+class Trace:
+    """Steps in the order they were computed. Within a scope, an axis has one size.
+
+    only: names to record ("next.probs", "block3.*"); None records everything.
+    labels: what the indices along an axis are called, query=["the", "cat"].
+    """
+
+    def __init__(self, only: tuple[str, ...] | None = None, **labels: list[str]) -> None:
+        self.labels = labels
+        self.only = only
+        self._steps: dict[str, Step] = {}
+        self._sizes: dict[str, int] = {}
+        self._scope = ""
+
+    def __call__(self, quantity: Quantity, value: Tensor) -> Tensor:
+        """Record `value` without copying it and hand it back, so that a line of maths stays a line of maths.
+
+        Nothing in core writes into a tensor it has recorded; the array handed out is read-only.
+        Raises ValueError for a name recorded before, an unknown axis, or an axis that changed its size.
+        """
+        if self.wants(quantity):
+            self._check(quantity, tuple(value.shape))
+            self._keep(quantity, value.detach())
+        return value
+
+    def later(self, quantity: Quantity, make: Callable[[], Tensor]) -> None:
+        """Record a tensor that nothing downstream needs: it is made when somebody reads it."""
+        if self.wants(quantity):
+            self._keep(quantity, make)
+
+    def wants(self, quantity: Quantity) -> bool:
+        name = self._scope + quantity.name
+        return self.only is None or any(fnmatchcase(name, pattern) for pattern in self.only)
+
+    def inside(self, scope: str, **labels: list[str]) -> AbstractContextManager[None]:
+        """In here `scores` is recorded, and found, as `<scope>.scores`; axes may get names of their own."""
+        return self._inside(scope, labels)
+
+    @contextmanager
+    def _inside(self, scope: str, labels: dict[str, list[str]]) -> Iterator[None]:
+        outer = self._scope, self.labels
+        self._scope, self.labels = f"{self._scope}{scope}.", self.labels | labels
+        try:
+            yield
+        finally:
+            self._scope, self.labels = outer
+
+    def _check(self, quantity: Quantity, shape: tuple[int, ...]) -> None:
+        name, axes = self._scope + quantity.name, quantity.axes.split()
+        if len(axes) != len(shape):
+            raise ValueError(f"{name}: {len(shape)} dimensions, but its axes are {quantity.axes!r}")
+        for axis, size in zip(axes, shape, strict=True):
+            known = self._sizes.setdefault(self._scope + axis, size)
+            expected = len(self.labels[axis]) if axis in self.labels else known
+            if axis not in AXES or size != expected:
+                raise ValueError(f"{name}: axis {axis} has size {size}, expected {expected}")
+
+    def _keep(self, quantity: Quantity, held: Any) -> None:
+        name = self._scope + quantity.name
+        if name in self._steps:
+            raise ValueError(f"{name} was recorded before; use trace.inside(...) to tell the two apart")
+        self._steps[name] = Step(name, quantity, self.labels, held)
+
+    def _name(self, key: Quantity | str) -> str:
+        return key if isinstance(key, str) else self._scope + key.name
+
+    def __getitem__(self, key: Quantity | str) -> Step:
+        return self._steps[self._name(key)]
+
+    def __contains__(self, key: Quantity | str) -> bool:
+        return self._name(key) in self._steps
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._steps.values())
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def save(self, file: str | Path | IO[bytes]) -> None:
+        """Write every step into one .npz: the arrays under their names, and `about`, a JSON text, beside them."""
+        about = [
+            {"name": s.name, "quantity": asdict(s.quantity), "labels": _own(s.quantity, s.labels)} for s in self
+        ]
+        np.savez_compressed(file, about=np.array(json.dumps(about)), **{s.name: s.value for s in self})
+
+    @classmethod
+    def load(cls, file: str | Path | IO[bytes]) -> Trace:
+        """Open what `save` wrote. Nothing is unpickled; arrays are read when they are asked for."""
+        trace, stored = cls(), np.load(file, allow_pickle=False)
+        for row in json.loads(str(stored["about"])):
+            name = row["name"]
+            quantity = Quantity(**row["quantity"])
+            trace._steps[name] = Step(name, quantity, row["labels"], lambda name=name: stored[name])
+            trace.labels = trace.labels | row["labels"]
+        return trace
+
+
+def _own(quantity: Quantity, labels: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {axis: names for axis, names in labels.items() if axis in quantity.axes.split()}
+
+
+class Silent(Trace):
+    """Records nothing, so that training and timing run the very code that the pages explain."""
+
+    def __call__(self, quantity: Quantity, value: Tensor) -> Tensor:
+        return value
+
+    def wants(self, quantity: Quantity) -> bool:
+        return False
+
+    def inside(self, scope: str, **labels: list[str]) -> AbstractContextManager[None]:
+        return nullcontext()  # one SILENT serves every session at once: it keeps no state
+
+
+SILENT = Silent()
+
+
+def to_numpy(value: Tensor | np.ndarray) -> np.ndarray:
+    """A read-only float32, integer or boolean array; half-precision tensors are widened."""
+    if not isinstance(value, np.ndarray):
+        value = value.detach().cpu()
+        value = (value.float() if value.is_floating_point() and value.element_size() < 4 else value).numpy()
+    value = value.view()
+    value.flags.writeable = False
+    return value
