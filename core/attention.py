@@ -11,7 +11,7 @@ from core.trace import SILENT, Quantity, Trace
 
 Q = Quantity("q", "head query d_head", r"Q = XW_Q", "What each token is looking for.")
 K = Quantity("k", "kv_head key d_head", r"K = XW_K", "What each token can be found by.")
-V = Quantity("v", "kv_head key d_head", r"V = XW_V", "What each token hands over when it is attended to.")
+V = Quantity("v", "kv_head key d_v", r"V = XW_V", "What each token hands over when it is attended to.")
 SCORES = Quantity("scores", "head query key", r"S = QK^\top", "Every query meets every key. A large number is a match.")
 SCALED = Quantity(
     "scaled",
@@ -29,7 +29,7 @@ MASKED = Quantity(
 WEIGHTS = Quantity(
     "weights", "head query key", r"A = \mathrm{softmax}(\hat S)", "Each row shares out one unit of attention."
 )
-Z = Quantity("z", "head query d_head", r"Z = AV", "Each token takes home its mixture of the values.")
+Z = Quantity("z", "head query d_v", r"Z = AV", "Each token takes home its mixture of the values.")
 
 
 def attention(
@@ -44,11 +44,11 @@ def attention(
 ) -> Tensor:
     """Let every query look at the keys and take home a mixture of the values.
 
-    q: (head, query, d_head)    k, v: (head, key, d_head)
+    q: (head, query, d_head)    k: (head, key, d_head)    v: (head, key, d_v)
     allowed: (query, key), True where a query may look. None: every query sees every key.
     temperature: divides the scores; scaling: divide by sqrt(d_head) too.
     A query that may look nowhere takes home zeros, as in torch's own scaled_dot_product_attention.
-    Returns (head, query, d_head). Further axes may stand before the head, but only without a trace.
+    Returns (head, query, d_v). Further axes may stand before the head, but only without a trace.
     """
     scores = trace(SCORES, q @ k.mT)
     scores = trace(SCALED, scores / (temperature * (q.shape[-1] ** 0.5 if scaling else 1.0)))

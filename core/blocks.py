@@ -28,8 +28,20 @@ class DecoderBlock(nn.Module):
         self.norm2 = norm(config.d_model, config.norm_eps)
         self.ffn = FFNS[config.ffn](config)
 
-    def forward(self, x: Tensor, turn: Tensor | None, allowed: Tensor | None, *, trace: Trace = SILENT) -> Tensor:
-        """x: (query, d_model); turn and allowed as SelfAttention takes them. Returns the shape of x."""
+    def forward(
+        self,
+        x: Tensor,
+        turn: Tensor | None,
+        allowed: Tensor | None,
+        *,
+        past: tuple[Tensor, Tensor] | None = None,
+        trace: Trace = SILENT,
+    ) -> Tensor:
+        """x: (query, d_model); turn, allowed and past as SelfAttention takes them. Returns the shape of x."""
         x = trace(RESID_PRE, x)
-        x = trace(RESID_MID, x + self.attn(trace(NORM1, self.norm1(x)), turn, allowed, trace=trace))
+        x = trace(RESID_MID, x + self.attn(trace(NORM1, self.norm1(x)), turn, allowed, past=past, trace=trace))
+        return self.finish(x, trace=trace)
+
+    def finish(self, x: Tensor, *, trace: Trace = SILENT) -> Tensor:
+        """The second half of the block: x + ffn(norm x)."""
         return trace(RESID_POST, x + self.ffn(trace(NORM2, self.norm2(x)), trace=trace))

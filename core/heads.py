@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from core.attention import K, Q, V, attention
@@ -51,9 +52,18 @@ class SelfAttention(nn.Module):
         self.q_norm = RMSNorm(config.head_dim, config.norm_eps) if config.qk_norm else None
         self.k_norm = RMSNorm(config.head_dim, config.norm_eps) if config.qk_norm else None
 
-    def forward(self, x: Tensor, turn: Tensor | None, allowed: Tensor | None, *, trace: Trace = SILENT) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        turn: Tensor | None,
+        allowed: Tensor | None,
+        *,
+        past: tuple[Tensor, Tensor] | None = None,
+        trace: Trace = SILENT,
+    ) -> Tensor:
         """x: (query, d_model); turn: RoPE's angles (query, d_head / 2) or None; allowed: (query, key) or None.
 
+        past: the rotated keys and the values (kv_head, earlier, d_head) of tokens that were read before.
         Returns (query, d_model), to be added to the residual stream.
         """
         q, k = trace(Q, split(self.q(x), self.n_heads)), trace(K, split(self.k(x), self.n_kv_heads))
@@ -62,5 +72,9 @@ class SelfAttention(nn.Module):
             q, k = trace(Q_NORM, self.q_norm(q)), trace(K_NORM, self.k_norm(k))
         if turn is not None:
             q, k = trace(Q_ROT, rotate(q, turn)), trace(K_ROT, rotate(k, turn))
+        if past is not None:
+            k, v = (
+                torch.cat([p.expand(*new.shape[:-2], -1, -1), new], -2) for p, new in zip(past, (k, v), strict=True)
+            )
         z = attention(q, share(k, self.group), share(v, self.group), allowed, trace=trace)
         return trace(ATTN_OUT, self.o(merge(z)))

@@ -13,11 +13,15 @@ from core.norms import NORMS
 from core.rope import angles
 from core.trace import SILENT, Quantity, Trace
 
-NORM_FINAL = Quantity("norm_final", "query d_model", r"\mathrm{norm}(x)", "The stream, ready to be compared with words.")
+NORM_FINAL = Quantity(
+    "norm_final", "query d_model", r"\mathrm{norm}(x)", "The stream, ready to be compared with words."
+)
 LOGITS = Quantity("logits", "query vocab", r"xW_U", "One score for every token of the vocabulary.")
 PROBS = Quantity("probs", "query vocab", r"\mathrm{softmax}(xW_U)", "How likely each token is to come next.")
 NEXT_LOGITS = Quantity("next_logits", "vocab", r"x_TW_U", "The scores for the token that follows the text.")
-NEXT_PROBS = Quantity("next_probs", "vocab", r"\mathrm{softmax}(x_TW_U)", "How likely each token is to follow the text.")
+NEXT_PROBS = Quantity(
+    "next_probs", "vocab", r"\mathrm{softmax}(x_TW_U)", "How likely each token is to follow the text."
+)
 
 
 class Decoder(nn.Module):
@@ -52,13 +56,13 @@ class Decoder(nn.Module):
         x = self.stream(ids, trace=trace)
         return self.read_out(x, trace=trace)
 
-    def stream(self, ids: Tensor, *, trace: Trace = SILENT) -> Tensor:
-        """ids: (token,). Returns the residual stream after the last block, (token, d_model)."""
+    def stream(self, ids: Tensor, *, until: int | None = None, trace: Trace = SILENT) -> Tensor:
+        """ids: (token,). Returns the residual stream after the last block, or after `until` blocks, (token, d_model)."""
         x = trace(EMBED, self.embed(trace(IDS, ids.clone())))
         if self.pos_embed is not None:
             x = x + trace(POS_EMBED, self.pos_embed.weight[: ids.shape[-1]])
         turn, allowed = self.surroundings(ids.shape[-1], trace=trace)
-        for i, block in enumerate(self.blocks):
+        for i, block in enumerate(self.blocks[:until]):
             with trace.inside(f"block{i}"):
                 x = block(x, turn, allowed, trace=trace)
         return x

@@ -7,7 +7,9 @@ from torch import Tensor
 
 from core.trace import SILENT, Quantity, Trace
 
-ANGLES = Quantity("angles", "query pair", r"\phi_{m,i} = m\,\theta_i", "How far each pair of numbers turns, in radians.")
+ANGLES = Quantity(
+    "angles", "query pair", r"\phi_{m,i} = m\,\theta_i", "How far each pair of numbers turns, in radians."
+)
 
 
 def frequencies(head_dim: int, theta: float = 10_000.0) -> Tensor:

@@ -26,6 +26,7 @@ AXES = {
     "head": "H",
     "kv_head": "H_{kv}",
     "d_head": "d_k",
+    "d_v": "d_v",  # the width of a value, in most models that of a key
     "d_model": "d",
     "d_ff": "d_{ff}",
     "vocab": "V",
@@ -141,12 +142,12 @@ class Trace:
     def __len__(self) -> int:
         return len(self._steps)
 
-    def save(self, file: str | Path | IO[bytes]) -> None:
-        """Write every step into one .npz: the arrays under their names, and `about`, a JSON text, beside them."""
-        about = [
-            {"name": s.name, "quantity": asdict(s.quantity), "labels": _own(s.quantity, s.labels)} for s in self
-        ]
-        np.savez_compressed(file, about=np.array(json.dumps(about)), **{s.name: s.value for s in self})
+    def save(self, file: str | Path | IO[bytes], names: Callable[[str], bool] = bool) -> None:
+        """Write the steps whose name `names` accepts, or all, into one .npz: arrays under their names, `about` (JSON)
+        beside them."""
+        kept = [step for step in self if names(step.name)]
+        about = [{"name": s.name, "quantity": asdict(s.quantity), "labels": _own(s.quantity, s.labels)} for s in kept]
+        np.savez_compressed(file, about=np.array(json.dumps(about)), **{s.name: s.value for s in kept})
 
     @classmethod
     def load(cls, file: str | Path | IO[bytes]) -> Trace:

@@ -33,7 +33,9 @@ def test_an_absent_key_has_the_default_of_its_family(family):
     assert {key: getattr(ours, key) for key in sizes(theirs)} == sizes(theirs)
     d_ff = getattr(theirs, "intermediate_size", None) or 4 * theirs.hidden_size
     assert ours.d_ff == d_ff
-    eps = next(getattr(theirs, k) for k in ("rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps") if hasattr(theirs, k))
+    eps = next(
+        getattr(theirs, k) for k in ("rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps") if hasattr(theirs, k)
+    )
     assert ours.norm_eps == eps
     if rope := getattr(theirs, "rope_parameters", None):
         assert ours.rope_theta == rope["rope_theta"]

@@ -102,7 +102,7 @@ def test_a_batch_without_a_trace_is_the_sentences_one_by_one(pair):
         ([0.5], "whole numbers"),
         ([61], "0 to 60"),
         ([-1], "0 to 60"),
-        (list(range(61)) + [0, 0, 0, 0], "65 tokens do not fit: this model reaches 64"),
+        ([*list(range(61)), 0, 0, 0, 0], "65 tokens do not fit: this model reaches 64"),
     ],
 )
 def test_ids_that_cannot_be_read_are_refused(pair, ids, complaint):

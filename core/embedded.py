@@ -1,0 +1,68 @@
+"""The embedded model, stories15M, and what the pages ask of it. What needs no torch is in core.sentence."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core import tokenizer
+from core.checkpoint import load
+from core.model import Decoder
+from core.sentence import FOLDER
+from core.tokenizer import ASSETS
+from core.trace import Trace
+from core.whatif import Change
+
+STORIES = ASSETS / "data" / "stories.txt"
+UNTOUCHED = Change()
+
+
+@cache
+def model() -> Decoder:
+    """The one model all sessions share. It is only read: what-ifs edit values as they pass, never weights."""
+    torch.set_num_threads(min(2, torch.get_num_threads()))  # many visitors, few cores: threads would only queue
+    return load(FOLDER)
+
+
+@torch.inference_mode()
+def run(ids: tuple[int, ...], tokens: tuple[str, ...], change: Change, only: tuple[str, ...]) -> Trace:
+    """One pass over a sentence, recording what `only` names, `next_probs` and `next_logits` among it."""
+    trace = change.trace(model().config.head_dim, only, query=list(tokens), key=list(tokens))
+    model().predict(model().stream(torch.tensor(ids), trace=trace), trace=trace)
+    return trace
+
+
+@torch.inference_mode()
+def surprise(ids: tuple[int, ...]) -> float:
+    """Mean loss of the text itself in nats a token: above STRANGE the model has never seen its like."""
+    if len(ids) < 2:
+        return 0.0
+    row = torch.tensor(ids)
+    return float(F.cross_entropy(model()(row[:-1]), row[1:]))
+
+
+@torch.inference_mode()
+def story_loss(change: Change = UNTOUCHED) -> float:
+    """Mean loss in nats a token over the shipped stories, all of them in one pass."""
+    rows, lengths = _stories()
+    trace = change.trace(model().config.head_dim)
+    logits = model().read_out(model().stream(rows, trace=trace)[:, :-1])
+    losses = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten(), reduction="none").view(len(rows), -1)
+    real = torch.arange(1, rows.shape[1]) < lengths[:, None]
+    return float(losses[real].mean())
+
+
+def story_count() -> int:
+    """How many stories the loss is the mean over."""
+    return len(_stories()[0])
+
+
+@cache
+def _stories() -> tuple[Tensor, Tensor]:
+    """(story, token) ids, filled up on the right, where a causal model never looks; and each story's length."""
+    texts = STORIES.read_text("utf8").strip().split("\n\n")
+    rows = [torch.tensor(tokenizer.of_model(FOLDER).encode(text).ids) for text in texts]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True), torch.tensor([len(row) for row in rows])

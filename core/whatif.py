@@ -1,0 +1,91 @@
+"""What if? Interventions on a running model: every tensor that is recorded can be edited where it is recorded.
+
+The maths is not touched and not repeated: a WhatIf stands where a Trace stands, changes a value as it passes, and
+records what flows on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import torch
+from torch import Tensor
+
+from core.trace import Quantity, Trace
+
+Edit = tuple[str, Callable[[Tensor], Tensor]]  # the name of a tensor, * for any block; what becomes of it
+
+
+class WhatIf(Trace):
+    """A Trace that edits. `only=()` records nothing, and then axes may stand before the usual ones."""
+
+    def __init__(self, edits: list[Edit], only: tuple[str, ...] | None = (), **labels: list[str]) -> None:
+        super().__init__(only, **labels)
+        self.edits = edits
+
+    def __call__(self, quantity: Quantity, value: Tensor) -> Tensor:
+        name = self._scope + quantity.name
+        for pattern, change in self.edits:
+            if fnmatchcase(name, pattern):
+                value = change(value)
+        return super().__call__(quantity, value)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One set of interventions, as a page offers it. The default changes nothing.
+
+    temperature, in `head` (layer, head) or, where that is None, in all heads; cut: (layer, head, query, key), a
+    weight set to zero while the rest of its row stays as it was or, with `share`, takes the freed weight over (as if
+    the pair were forbidden); muted: (layer, head) whose output z becomes zero.
+    """
+
+    scaling: bool = True
+    mask: bool = True
+    rotation: bool = True
+    temperature: float = 1.0
+    head: tuple[int, int] | None = None
+    cut: tuple[int, int, int, int] | None = None
+    share: bool = False
+    muted: tuple[tuple[int, int], ...] = ()
+
+    def edits(self, head_dim: int) -> list[Edit]:
+        made: list[Edit] = []
+        if not self.rotation:
+            made.append(("angles", torch.zeros_like))
+        if not self.scaling:
+            made.append(("block*.scaled", lambda s: s * math.sqrt(head_dim)))
+        if self.temperature != 1.0:
+            layer, head = self.head if self.head else ("*", None)
+            made.append((f"block{layer}.scaled", lambda s: _heat(s, self.temperature, head)))
+        if not self.mask:
+            made.append(("block*.allowed", torch.ones_like))
+        if self.cut:
+            layer, head, query, key = self.cut
+            where, number = ("masked", -torch.inf) if self.share else ("weights", 0.0)
+            made.append((f"block{layer}.{where}", lambda x: _put(x, (head, query, key), number)))
+        for layer, head in self.muted:
+            made.append((f"block{layer}.z", lambda z, head=head: _put(z, (head, slice(None), slice(None)), 0.0)))
+        return made
+
+    def trace(self, head_dim: int, only: tuple[str, ...] | None = (), **labels: list[str]) -> Trace:
+        """A Trace to run the model with: a plain one if nothing is changed."""
+        edits = self.edits(head_dim)
+        return WhatIf(edits, only, **labels) if edits else Trace(only, **labels)
+
+
+def _heat(scaled: Tensor, temperature: float, head: int | None) -> Tensor:
+    if head is None:
+        return scaled / temperature
+    factor = torch.ones(scaled.shape[-3], 1, 1)
+    factor[head] = temperature
+    return scaled / factor
+
+
+def _put(value: Tensor, where: tuple[int | slice, int | slice, int | slice], number: float) -> Tensor:
+    value = value.clone()
+    value[(..., *where)] = number
+    return value

@@ -1,0 +1,466 @@
+"""The attention page's three sources of vectors, its controls, and what stands beside the picture."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core import attention as at
+from core import embedded, provenance, sentence, snippet
+from core import flow as fl
+from core import onehead as oh
+from core.trace import Quantity, Trace
+from pages.shared import bars, controls, frame, live, matrix, predict
+from pages.shared import provenance as written
+from pages.shared.text import N_, _, filled, say
+
+STEPS: dict[str, Quantity] = {
+    "scores": at.SCORES,
+    "scaled": at.SCALED,
+    "masked": at.MASKED,
+    "weights": at.WEIGHTS,
+    "z": at.Z,
+}
+STEP_NAMES = {
+    "scores": N_("1 · QKᵀ"),
+    "scaled": N_("2 · ÷√d"),
+    "masked": N_("3 · mask"),
+    "weights": N_("4 · softmax"),
+    "z": N_("5 · ×V"),
+}
+SOURCES = {"sentence": N_("of a sentence"), "hand": N_("typed by hand"), "random": N_("drawn at random")}
+DRAWS = {"normal": N_("normal"), "uniform": N_("uniform"), "signs": N_("plus or minus one")}
+CUTS = {"keep": N_("cut: the row stays"), "share": N_("cut: the row shares"), "look": N_("only look")}
+
+
+@dataclass(frozen=True)
+class Room:
+    """One head ready to be shown. frames(step): the picture at every stop; trace(): what can be downloaded."""
+
+    head: oh.Head
+    frames: Callable[[str], oh.Frames]
+    slider: live.Slider
+    rows: list[str]
+    columns: list[str]
+    trace: Callable[[], Trace]
+    scope: str = ""
+    index: tuple[int, int] = (0, 0)  # of the head among the query heads and the key/value heads
+    demo: oh.Demo | None = None
+    free: oh.Free | None = None
+    reading: Any = None
+
+
+# ---- sources ----
+
+
+def open_room(source: str) -> Room:
+    return {"sentence": _sentence, "hand": _hand, "random": _random}[source]()
+
+
+def _temperature() -> tuple[float, live.Slider]:
+    value = controls.kept("temperature", 1.0, _known(oh.TEMPERATURES))
+    shown = tuple(f"{t:.2f}" for t in oh.TEMPERATURES)
+    return value, live.Slider("temperature", _("Temperature"), oh.TEMPERATURES, value, shown)
+
+
+def _known(stops: tuple[float, ...]) -> Callable[[str], float | None]:
+    """The stop nearest to what the URL says."""
+
+    def read(text: str) -> float | None:
+        number = controls.as_number(text)
+        return None if number is None else min(stops, key=lambda stop: abs(stop - number))
+
+    return read
+
+
+def _sentence() -> Room:
+    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    with right:
+        _examples()
+    with left:
+        reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+    _warn(reading)
+    config = embedded.model().config
+    one, two, three, four, five = st.columns([2.2, 2.2, 1.1, 1.1, 2.2], vertical_alignment="bottom")
+    with one:
+        layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
+    with two:
+        head = controls.pick("Head", range(config.n_heads), 1, key="head")
+    with three:
+        scaling = controls.switch("÷√d", True, key="scaling", help="Off: the scores go to softmax as they are.")
+    with four:
+        mask = controls.switch("mask", True, key="mask", help="Off: every word sees the words after it too.")
+    with five:
+        scope = controls.choice(
+            "Temperature acts on", {"head": N_("this head"), "all": N_("all heads")}, "head", key="scope"
+        )
+    tau, slider = _temperature()
+    demo = oh.Demo(reading.ids, reading.tokens, layer, head, scaling, mask, tau, scope == "all")
+    calm = replace(demo, temperature=1.0) if scope == "all" else demo
+    return Room(
+        head=frame.cached(oh.head_of, demo),
+        frames=lambda step: frame.cached(oh.frames, replace(calm, temperature=1.0), step),
+        slider=slider,
+        rows=list(reading.tokens),
+        columns=list(reading.tokens),
+        trace=lambda: whole_trace(demo),
+        scope=f"block{layer}.",
+        index=(head, head // config.group),
+        demo=demo,
+        reading=reading,
+    )
+
+
+def whole_trace(demo: oh.Demo) -> Trace:
+    """Every tensor of the pass; of a long text only the chosen block's, or the file would not fit through a network."""
+    inside = "block*.*" if len(demo.ids) <= 64 else f"block{demo.layer}.*"
+    return embedded.run(demo.ids, demo.tokens, demo.change, ("ids", "embed", "angles", inside, "next_*"))
+
+
+def _warn(reading: Any) -> None:
+    """What this model makes of a text unlike those it has read."""
+    surprise = frame.cached(embedded.surprise, reading.ids, most=64)
+    if surprise > sentence.STRANGE:
+        template = N_(
+            "🟠 This text is strange to the model: «nats» nats a token, and guessing blindly would cost «blind»."
+        )
+        blind = f"{np.log(embedded.model().config.vocab_size):.1f}"
+        say(template, nats=f"{surprise:.1f}", blind=blind)
+    elif reading.text[:1].islower():
+        say("The model has read stories whose sentences begin with a capital letter. Without one it is at a loss.")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence that shows something real: where to look, and what for."""
+
+    text: str
+    layer: int
+    head: int
+    query: str
+    key: str
+    shows: str
+
+
+EXAMPLES = (
+    Example(sentence.SENTENCE, 5, 1, "to", "Amy", N_("Who gets the ball")),
+    Example(fl.TWIN, 4, 4, "to", "Amy", N_("Its twin: one name swapped")),
+    Example(
+        "One day it was sunny. The dog with the red hat saw a ball.",
+        4,
+        5,
+        "ball",
+        "saw",
+        N_("An object finds its verb"),
+    ),
+    Example(
+        "One day it was sunny. The dog with the red hat saw a ball.", 4, 4, "saw", "dog", N_("A verb finds its subject")
+    ),
+    Example("Tom had a red ball. Ben had a blue car.", 1, 3, "blue", "red", N_("The same role, one sentence earlier")),
+    Example("The cat slept on the rug. The dog slept on the", 5, 1, "the", "rug", N_("Copying what came before")),
+    Example("Tom was very thirsty. He wanted to", 4, 3, "to", "·irst", N_("One word decides")),
+    Example("Anna saw a fish in the", 4, 3, "the", "fish", N_("Where a fish is")),
+    Example("Anna is a girl. Tom is a", 5, 2, "a", "girl", N_("Contrast")),
+    Example("Tom dropped the glass and it", 4, 4, "it", "glass", N_("Bright, but not decisive")),
+    Example(
+        "Once upon a time, there was a little girl named Lily. She loved to play outside.",
+        1,
+        2,
+        "She",
+        "·ily",
+        N_("A pronoun"),
+    ),
+)
+
+
+def _examples() -> None:
+    with st.popover(_("Examples"), width="stretch"):
+        for i, example in enumerate(EXAMPLES):
+            st.button(_(example.shows), key=f"example_{i}", on_click=_choose, args=(example,), width="stretch")
+
+
+def _choose(example: Example) -> None:
+    tokens = sentence.read(example.text).tokens
+    last = len(tokens) - 1 - tokens[::-1].index(example.query)
+    st.session_state["words"] = example.text
+    jump(example.layer, example.head, last, last - 1 - tokens[:last][::-1].index(example.key))
+
+
+def jump(layer: int, head: int, query: int, key: int) -> None:
+    """Open one cell: used by buttons, so everything goes back to how the model is."""
+    st.session_state.update(layer=layer, head=head, scaling=True, mask=True)
+    controls.forget("temperature", "scope", "step", "source")
+    controls.keep("cell", (query, key))
+
+
+def _hand() -> Room:
+    st.caption(_("One row a token, numbers with blanks between them. The mask needs as many queries as keys."))
+    columns, hand, rows = st.columns(3), oh.Hand(), []
+    for column, name, default in zip(columns, ("Q", "K", "V"), (hand.q, hand.k, hand.v), strict=True):
+        text = "\n".join(" ".join(f"{x:g}" for x in row) for row in default)
+        with column:
+            typed = st.text_area(name, text, key=f"hand_{name.lower()}", bind="query-params", max_chars=800, height=130)
+        rows.append(_numbers(typed, default, name))
+    left, right, _rest = st.columns([1, 1, 4])
+    with left:
+        scaling = controls.switch("÷√d", True, key="scaling")
+    with right:
+        mask = controls.switch("mask", False, key="hand_mask")
+    tau, slider = _temperature()
+    hand = oh.Hand(*rows, scaling=scaling, mask=mask, temperature=tau)
+    try:
+        oh.hand_trace(hand)
+    except ValueError as error:  # the sizes do not fit together: say which, and go on with ones that do
+        st.warning(_("These sizes do not fit.") + f" {error}.")
+        hand = oh.Hand(scaling=scaling, mask=mask, temperature=tau)
+    trace = frame.cached(oh.hand_trace, hand)
+    calm = oh.single(frame.cached(oh.hand_trace, replace(hand, temperature=1.0)), replace(hand, temperature=1.0))
+    return Room(
+        head=oh.single(trace, hand),
+        frames=lambda step: oh.tempered(calm, step),
+        slider=slider,
+        rows=list(trace.labels["query"]),
+        columns=list(trace.labels["key"]),
+        trace=lambda: trace,
+    )
+
+
+def _numbers(typed: str, default: oh.Rows, name: str) -> oh.Rows:
+    """Rows of numbers as typed, 8 by 8 at most; the default, and a sentence, where they are none."""
+    rows = [line.replace(",", " ").split() for line in typed.strip().splitlines() if line.strip()]
+    numbers = [[controls.as_number(x) for x in row] for row in rows[:8]]
+    even = numbers and len({len(row) for row in numbers}) == 1 and 1 <= len(numbers[0]) <= 8
+    if not even or any(x is None or abs(x) > 1000 for row in numbers for x in row):
+        say("«name» needs rows of equally many numbers, at most 8 by 8. Here is the example instead.", name=name)
+        return default
+    return tuple(tuple(row) for row in numbers)
+
+
+def _random() -> Room:
+    say("**These vectors are random.** They have learned nothing: here you see what the width d_k alone does.")
+    one, two, three, four, five = st.columns([2, 2, 1, 1, 2], vertical_alignment="bottom")
+    with one:
+        draw = controls.choice("Drawn from", DRAWS, "normal", key="draw")
+    with two:
+        seed = controls.pick("Seed", range(6), 0, key="seed")
+    with three:
+        scaling = controls.switch("÷√d", True, key="scaling")
+    with four:
+        mask = controls.switch("mask", False, key="hand_mask")
+    with five:
+        tau = controls.stops("Temperature", oh.TEMPERATURES[::4], 1.0, key="tau")
+    width = int(controls.kept("d_k", 64, lambda t: _known(oh.WIDTHS)(t)))
+    free = oh.Free(seed, width, scaling, mask, tau, draw)
+    trace = frame.cached(oh.free_trace, free)
+    return Room(
+        head=oh.single(trace, free),
+        frames=lambda step: frame.cached(oh.widened, free, step),
+        slider=live.Slider("d_k", "d_k", oh.WIDTHS, width, tuple(str(w) for w in oh.WIDTHS)),
+        rows=list(trace.labels["query"]),
+        columns=list(trace.labels["key"]),
+        trace=lambda: trace,
+        free=free,
+    )
+
+
+# ---- the picture and what stands beside it ----
+
+
+def picture(room: Room, step: str, cell: tuple[int, int] | None, cutting: bool) -> None:
+    """The live matrix of one step, with the slider that acts on it."""
+    frames, quantity = room.frames(step), STEPS[step]
+    moving = len(frames.values) > 1
+    columns = [str(i) for i in range(frames.values.shape[-1])] if step == "z" else room.columns
+    last = len(room.rows) - 1
+    title = _("{row} · entropy {entropy} bit") if frames.entropy is not None else "{row}"
+    shut = ~room.head.allowed if step in ("masked", "weights") else None
+    matrix.show(
+        frames.values,
+        key="picture",
+        quantity=step,
+        says=_(quantity.says),
+        rows=room.rows,
+        columns=columns,
+        look=matrix.Look(
+            column_title="d_v" if step == "z" else "key",
+            column_role="v" if step == "z" else "k",
+            cut=cutting,
+            bound=_bound(frames.values, step),
+        ),
+        slider=room.slider if moving else None,
+        entropy=frames.entropy,
+        strip=matrix.Strip(title, last) if step in ("weights", "z") else None,
+        shut=shut,
+        cell=cell,
+        signature=True,
+        released=_receiver(room, step, columns),
+    )
+
+
+def _bound(values: np.ndarray, step: str) -> float | None:
+    """The scale's end: of the untouched setting where one slider end would drown all others."""
+    if step in ("weights", "scores"):
+        return None
+    finite = np.abs(values[len(values) // 2][np.isfinite(values[len(values) // 2])])
+    return float(finite.max(initial=1e-6))
+
+
+def _receiver(room: Room, step: str, columns: list[str]) -> Callable[[str, Any], None]:
+    cells = controls.released_cell(len(room.rows), len(columns), "zcell" if step == "z" else "cell")
+    stop = receive_slider(room)
+
+    def receive(name: str, value: Any) -> None:
+        cells(name, value)
+        stop(name, value)
+
+    return receive
+
+
+def receive_slider(room: Room) -> Callable[[str, Any], None]:
+    """The slider's value goes into the URL, if it is one of its stops."""
+
+    def receive(name: str, value: Any) -> None:
+        if name == room.slider.name and value in room.slider.stops:
+            controls.keep(name, value, 1.0 if name == "temperature" else 64)
+
+    return receive
+
+
+def chosen_cell(room: Room, step: str) -> tuple[int, int] | None:
+    """The cell in the URL, if this picture has it."""
+    cell = controls.kept("zcell" if step == "z" else "cell", None, controls.as_cell)
+    width = room.head.v.shape[-1] if step == "z" else len(room.columns)
+    return cell if cell and cell[0] < len(room.rows) and cell[1] < width else None
+
+
+def beside(room: Room, step: str, cell: tuple[int, int] | None, cut: str) -> None:
+    """The formula, the shape, the next word, and where the chosen number comes from."""
+    quantity, head = STEPS[step], room.head
+    st.latex(quantity.formula)
+    shape = {"z": head.v.shape[-1]}.get(step, len(room.columns))
+    template = N_("«says» Shape: «rows» × «columns».")
+    say(template, says=_(quantity.says), rows=len(room.rows), columns=shape)
+    if room.demo:
+        next_word(room, step, cell, cut)
+    if cell is None:
+        say("👆 Point at a cell and click: here its number is written out.")
+        return
+    names = dict(row=room.rows[cell[0]], column=str(cell[1]) if step == "z" else room.columns[cell[1]])
+    st.markdown(f"**{filled('«row» → «column»', **names)}**")
+    made = provenance.explain(head, step, *cell)
+    written.show(made, key=f"made_{step}", quantity=step, says=_("What this number is made of."))
+
+
+def next_word(room: Room, step: str, cell: tuple[int, int] | None, cut: str) -> None:
+    """The ten likeliest next words as the model is now, over those of the untouched model."""
+    demo = room.demo
+    change, where = demo.change, None
+    if step == "weights" and cell and cut != "look" and room.head.allowed[cell]:
+        where = (demo.layer, demo.head, *cell)
+        change = replace(change, cut=where, share=cut == "share")
+    probs = [_probs(demo, change), _probs(demo, embedded.UNTOUCHED)]
+    answer = int(probs[1].argmax())
+    words, touched = sentence.top(probs[0]), change != embedded.UNTOUCHED
+    before = [float(probs[1][word.id]) for word in words] if touched else None
+    st.markdown(f"**{_('Next word')}**" + (f" · {_('outlined: the untouched model')}" if touched else ""))
+    bars.next_words(words, key="next", before=before, answer=answer)
+    if where:
+        template = N_("Weight «query» → «key» is zero now; the rest of its row stays as it was.")
+        if cut == "share":
+            template = N_("Weight «query» → «key» is zero now; the rest of its row shares what it had.")
+        say(template, query=room.rows[cell[0]], key=room.columns[cell[1]])
+        st.button(_("Put it back"), on_click=controls.forget, args=("cell",), key="put_back")
+    word = sentence.word(answer, probs[0])
+    template = N_("p(«word») = «now», untouched «then»") if touched else N_("p(«word») = «now»")
+    say(template, word=word.token, now=f"{word.p:.3f}", then=f"{probs[1][answer]:.3f}")
+
+
+def _probs(demo: oh.Demo, change: Any) -> np.ndarray:
+    """The next token's distribution, kept small."""
+    return frame.cached(_next, demo.ids, demo.tokens, change, most=64)
+
+
+def _next(ids: tuple[int, ...], tokens: tuple[str, ...], change: Any) -> np.ndarray:
+    return embedded.run(ids, tokens, change, ("next_probs",))["next_probs"].value
+
+
+# ---- the signature question ----
+
+
+def prediction(reading: Any) -> str | None:
+    """How many links decide? The answer is core's own count; for a new sentence it is computed once it is asked."""
+    n = len(reading.tokens)
+    first = reading.text == sentence.SENTENCE
+    asked = controls.kept("links", None, controls.one_of(("few", "some", "most", "?")))
+    cells = _cells(n)
+    found = links(reading, "keep") if first or asked else None
+    count = found.deciders if found else 0
+    share = "few" if count < 10 else "some" if count < cells / 2 else "most"
+    values = {"cells": f"{cells:,}", "count": count}
+    because = {
+        "few": N_("Of «cells» links, «count» decide: without any one of them the answer falls below one half."),
+        "some": N_("Of «cells» links only «count» decide. Most cells are bright for reasons that do not matter here."),
+        "most": N_("A bright cell looks important, yet almost every link can go: only «count» of «cells» decide."),
+        "?": N_("Of «cells» links, «count» decide. Click cells in the picture and find them."),
+    }
+    options = {"few": N_("fewer than ten"), "some": N_("dozens"), "most": N_("most of them")}
+    question = N_("Before you look: how many of the «cells» links, cut one at a time, would change the next word?")
+    return predict.ask(predict.Prediction("links", question, options, share, because), **values)
+
+
+def _cells(n: int) -> int:
+    config = embedded.model().config
+    rows = range(1, n) if n <= oh.LONG else [n - 1]
+    return config.n_layers * config.n_heads * sum(row + 1 for row in rows)
+
+
+def links(reading: Any, cut: str) -> oh.Ranking:
+    """The ranking of all links; the first sentence's is recorded."""
+    if reading.text == sentence.SENTENCE:
+        first, outcomes = fl.recorded().words[0], fl.outcomes()
+        worst = outcomes.share if cut == "share" else outcomes.keep
+        return oh.Ranking(first.id, first.p, outcomes.cells, worst, sum(link.p < 0.5 for link in worst))
+    with st.spinner(_("Cutting every link once …")):
+        return frame.cached(oh.ranking, reading.ids, reading.tokens, cut == "share")
+
+
+def ranking(room: Room, cut: str) -> None:
+    """All links, most decisive first, each a button that opens it."""
+    reading = room.reading
+    found = links(reading, cut)
+    word = sentence.word(found.answer, np.zeros(found.answer + 1)).token
+    template = N_("p(«word») is «p» untouched. Without one link it becomes:")
+    say(template, word=word, p=f"{found.p:.3f}")
+    if len(reading.ids) > oh.LONG:
+        say("This text is long, so only the links of its last token were cut.")
+    for i, link in enumerate(found.worst[:8]):
+        label = f"{link.p:.3f}  ·  {link.layer}.{link.head}  ·  {room.rows[link.query]} → {room.columns[link.key]}"
+        arguments = (link.layer, link.head, link.query, link.key)
+        st.button(filled("«label»", label=label), key=f"link_{i}", on_click=jump, args=arguments, width="stretch")
+
+
+# ---- downloads ----
+
+
+def as_npz(trace: Trace) -> bytes:
+    file = io.BytesIO()
+    trace.save(file)
+    return file.getvalue()
+
+
+def as_program(room: Room, row: int) -> str:
+    return snippet.attention(
+        "attention.npz",
+        scope=room.scope,
+        rotated=room.demo is not None,
+        head=room.index[0],
+        kv_head=room.index[1],
+        row=row,
+        temperature=room.head.temperature,
+        scaling=room.head.scaling,
+    )

@@ -1,0 +1,125 @@
+"""The list of pages, the language switch, what every page begins and ends with, and what is kept between runs."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import streamlit as st
+
+from pages.shared.text import LANGUAGES, _, browser_language, say
+
+PAGES = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page in the catalogue. minutes: what a first visit takes."""
+
+    file: str
+    title: str
+    asks: str  # the question the page answers
+    minutes: int
+
+
+CATALOG = {  # section -> pages; the order is the reading order
+    "Start": (Entry("01_home", "Home", "How does a model find the next word?", 3),),
+    "Attention": (Entry("06_attention", "Attention, step by step", "How does one word read the others?", 12),),
+}
+Result = TypeVar("Result")
+
+
+def entries() -> list[Entry]:
+    return [entry for section in CATALOG.values() for entry in section]
+
+
+def path_of(entry: Entry) -> str:
+    """As st.page_link wants it."""
+    return f"pages/{entry.file}.py"
+
+
+def pages() -> dict[str, list]:
+    return {
+        _(section): [
+            st.Page(PAGES / f"{entry.file}.py", title=_(entry.title), default=entry.file == "01_home")
+            for entry in listed
+        ]
+        for section, listed in CATALOG.items()
+    }
+
+
+def language_switch() -> None:
+    with st.sidebar:
+        st.segmented_control(
+            "Language / 语言",
+            list(LANGUAGES),
+            default=browser_language(),
+            required=True,
+            key="lang",
+            bind="query-params",
+            format_func=str,
+        )
+
+
+@contextmanager
+def around(page: st.Page) -> Iterator[None]:
+    """app.py lets the page know that it is framed."""
+    st.session_state.pop("_asked", None)
+    st.session_state["_framed"] = True
+    yield
+    st.session_state.pop("_framed", None)
+
+
+def begin(title: bool = True) -> None:
+    """Every page starts here, and sees to it that app.py ran first.
+
+    A folder called pages/ makes Streamlit run a page without app.py when the first request after a start is a link
+    straight to it. st.navigation turns that habit off for the whole server; the rerun then goes through app.py. Run
+    as its own main script, a page asks once and goes on bare.
+    """
+    if not st.session_state.pop("_framed", False) and not st.session_state.get("_asked"):
+        st.session_state["_asked"] = True
+        st.navigation(pages())
+        st.rerun()
+    tidy()
+
+
+def heading(file: str) -> None:
+    """The page's title and the question it answers."""
+    entry = next(entry for entry in entries() if entry.file == file)
+    st.title(_(entry.title), anchor=False)
+    st.markdown(f"*{_(entry.asks)}*")
+
+
+def onward(file: str) -> None:
+    """One next step at the foot of a page."""
+    order = entries()
+    after = [entry.file for entry in order].index(file) + 1
+    if after < len(order):
+        entry = order[after]
+        with st.container(border=True):
+            say("Next, about «minutes» minutes", minutes=entry.minutes)
+            st.page_link(path_of(entry), label=_(entry.title))
+
+
+def cached(run: Callable[..., Result], *settings: object, most: int = 8) -> Result:
+    """`run(*settings)`, kept for the settings seen lately and shared by all sessions, so results are only read.
+
+    `run` comes from core; settings are plain values or frozen dataclasses.
+    """
+    return st.cache_resource(run, max_entries=most, show_spinner=False)(*settings)
+
+
+_last = [time.monotonic()]
+
+
+def tidy(every: float = 60.0) -> None:
+    """Collect garbage now and then: Streamlit's own collection after every run is off, for it costs 100 ms."""
+    if time.monotonic() - _last[0] > every:
+        _last[0] = time.monotonic()
+        gc.collect(1)

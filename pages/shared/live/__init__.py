@@ -1,0 +1,164 @@
+"""Live pictures: numbers computed in core, shipped once, drawn in the browser while a finger moves.
+
+A picture is a Streamlit component: base.js, which all share, and a painter's own script behind it. Its data is one
+block of bytes, so that no table library stands between core's arrays and the browser's typed arrays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+HERE = Path(__file__).parent
+KINDS = {"float32": "f4", "float64": "f8", "int32": "i4", "uint8": "u1", "float16": "f2"}
+Renderer = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A range input with one stop a frame. `name` is its word in the URL, `shown` what is written at each stop.
+
+    stream: every move is sent to Python while it is dragged (one request in flight, the last value always sent).
+    """
+
+    name: str
+    label: str
+    stops: tuple[float, ...]
+    value: float
+    shown: tuple[str, ...]
+    stream: bool = False
+
+    @property
+    def at(self) -> int:
+        """The stop nearest to the value."""
+        return int(np.argmin([abs(stop - self.value) for stop in self.stops]))
+
+
+def component(name: str, painter: Path, *styles: Path) -> Renderer:
+    """A kind of picture: `painter` is the script that draws it."""
+    js = (HERE / "base.js").read_text("utf8") + painter.read_text("utf8")
+    css = "".join(path.read_text("utf8") for path in (HERE / "base.css", *styles))
+    return st.components.v2.component(name, js=js, css=css)
+
+
+def pack(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
+    """One block: the length of a JSON head, the head, then every array, each starting on a multiple of eight."""
+    kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    rows = [{"name": n, "kind": KINDS[a.dtype.name], "shape": a.shape, "at": 10**9} for n, a in kept.items()]
+    room = _padded(4 + len(_head(meta, rows)))  # measured with offsets as long as any, then filled with spaces
+    at = room
+    for row, array in zip(rows, kept.values(), strict=True):
+        row["at"] = at
+        at = _padded(at + array.nbytes)
+    head = _head(meta, rows).ljust(room - 4)
+    body = b"".join(array.tobytes().ljust(_padded(array.nbytes), b"\0") for array in kept.values())
+    return struct.pack("<I", len(head)) + head + body
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What `pack` packed; for tests and for nobody else."""
+    (length,) = struct.unpack_from("<I", data)
+    head = json.loads(data[4 : 4 + length])
+    names = {kind: name for name, kind in KINDS.items()}
+    arrays = {
+        row["name"]: np.frombuffer(data, names[row["kind"]], int(np.prod(row["shape"])), row["at"]).reshape(
+            row["shape"]
+        )
+        for row in head["arrays"]
+    }
+    return head["meta"], arrays
+
+
+def _head(meta: dict[str, Any], rows: list[dict[str, Any]]) -> bytes:
+    return json.dumps({"meta": meta, "arrays": rows}, ensure_ascii=True, allow_nan=False).encode()
+
+
+def _padded(size: int) -> int:
+    return -(-size // 8) * 8
+
+
+def mount(
+    renderer: Renderer,
+    key: str,
+    meta: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    *,
+    slider: Slider | None = None,
+    state: dict[str, Any] | None = None,
+    released: Callable[[str, Any], None] | None = None,
+) -> None:
+    """Put a picture on the page.
+
+    state: what the picture starts with beside its slider ({"cell": [13, 3]}). released(name, value) is called before
+    the next run for everything the visitor lets go of; values come from a browser, so the receiver checks them.
+    """
+    now = dict(state or {})
+    names = [*now]
+    if slider:
+        now[slider.name] = slider.stops[slider.at]
+        names.append(slider.name)
+        meta = meta | {"slider": _dial(slider, key)}
+    digest = hashlib.blake2b(digest_size=12)
+    digest.update(json.dumps(meta, sort_keys=True).encode())
+    for array in arrays.values():
+        digest.update(np.ascontiguousarray(array))
+    shipped = _held(key, digest.hexdigest(), now)
+    if slider:
+        meta["slider"]["at"] = slider.stops.index(shipped[slider.name])
+    meta = meta | {"state": {n: v for n, v in shipped.items() if not slider or n != slider.name}}
+    meta["id"] = hashlib.blake2b((digest.hexdigest() + json.dumps(shipped)).encode(), digest_size=12).hexdigest()
+    callbacks = {f"on_{name}_change": (lambda name=name: _let_go(key, name, released)) for name in names}
+    renderer(key=key, data=pack(meta, arrays), **callbacks)
+
+
+def _dial(slider: Slider, key: str) -> dict[str, Any]:
+    seen = _answers(key).get("seq", 0) if slider.stream else 0
+    return {
+        "name": slider.name,
+        "label": slider.label,
+        "stops": list(slider.stops),
+        "shown": list(slider.shown),
+        "stream": slider.stream,
+        "seq": seen,
+        "at": 0,
+    }
+
+
+def _answers(key: str) -> dict[str, Any]:
+    return st.session_state.setdefault(f"_live_{key}", {})
+
+
+def _held(key: str, digest: str, now: dict[str, Any]) -> dict[str, Any]:
+    """The state to ship. While the browser itself made every change, it stays as first shipped: the bytes are then
+    the same as before, and Streamlit does not send them again."""
+    memory = _answers(key)
+    ours = now in (memory.get("now"), memory.pop("let_go", None))
+    if memory.get("digest") != digest or not ours:
+        memory["shipped"] = now
+    memory.update(digest=digest, now=now)
+    return memory["shipped"]
+
+
+def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None) -> None:
+    value = st.session_state[key].get(name)
+    memory = _answers(key)
+    rest = True
+    if isinstance(value, list) and len(value) == 3 and isinstance(value[2], bool):  # from a streaming slider
+        seq, value, rest = value
+        memory["seq"] = seq if isinstance(seq, int) else 0
+    memory.update(rest=rest, let_go=memory.get("now", {}) | {name: value})
+    if released:
+        released(name, value)
+
+
+def resting(key: str) -> bool:
+    """False while a streaming slider is still moving: only what rests goes into the URL."""
+    return bool(_answers(key).get("rest", True))

@@ -1,0 +1,302 @@
+// What every live picture shares: reading the packed numbers, the slider, frames, the theme, announcements, export.
+// A painter draws; it is handed a View and knows nothing of Streamlit.
+
+const VIEWS = new WeakMap(); // root -> View: Streamlit calls the module again on every change of data or theme
+const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array, f2: Uint16Array };
+const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
+
+let halves = null; // float32 of every float16
+function half(bits) {
+  if (!halves) {
+    halves = new Float32Array(65536);
+    for (let h = 0; h < 65536; h++) {
+      const e = (h >> 10) & 31, m = h & 1023, s = h >> 15 ? -1 : 1;
+      halves[h] = e === 31 ? (m ? NaN : s * Infinity) : s * (e ? 2 ** (e - 15) * (1 + m / 1024) : 2 ** -14 * (m / 1024));
+    }
+  }
+  return Float32Array.from(bits, (b) => halves[b]);
+}
+
+function unpack(bytes) {
+  const copy = bytes.slice(); // aligned: typed arrays may only start on multiples of their size
+  const head = new DataView(copy.buffer).getUint32(0, true);
+  const { meta, arrays } = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + head)));
+  const out = {};
+  for (const { name, kind, shape, at } of arrays) {
+    const flat = new KINDS[kind](copy.buffer, at, shape.reduce((a, b) => a * b, 1));
+    out[name] = { shape, values: kind === "f2" ? half(flat) : flat };
+  }
+  return { meta, arrays: out };
+}
+
+function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children);
+  return node;
+}
+
+function fill(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+}
+
+function short(x, digits = 3) {
+  if (Number.isNaN(x)) return "NaN";
+  if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
+  const a = Math.abs(x);
+  const text = a === 0 ? "0" : a < 10 ** -digits || a >= 1e6 ? x.toExponential(2) : x.toFixed(a >= 100 ? 1 : a >= 10 ? 2 : digits);
+  return text.replace("-", "−");
+}
+
+function download(name, blob) {
+  const link = make("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// A colour scale: anchors in, 256 colours out, both as bytes for pictures and as text for shapes.
+class Scale {
+  constructor({ anchors, low, high }) {
+    Object.assign(this, { low, high, bytes: new Uint8Array(768) });
+    for (let i = 0; i < 256; i++) {
+      const x = (i / 255) * (anchors.length - 1), k = Math.min(Math.floor(x), anchors.length - 2);
+      for (let c = 0; c < 3; c++) this.bytes[3 * i + c] = Math.round(anchors[k][c] + (x - k) * (anchors[k + 1][c] - anchors[k][c]));
+    }
+  }
+  index(x) {
+    const i = Math.round((255 * (x - this.low)) / (this.high - this.low));
+    return i < 0 ? 0 : i > 255 ? 255 : i;
+  }
+  css(x) {
+    const i = 3 * this.index(x);
+    return `rgb(${this.bytes[i]},${this.bytes[i + 1]},${this.bytes[i + 2]})`;
+  }
+  ink(x) { // black or white, whichever can be read on this colour
+    const i = 3 * this.index(x);
+    const [r, g, b] = [0, 1, 2].map((c) => (this.bytes[i + c] / 255) ** 2.2);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.19 ? "#111" : "#fff";
+  }
+}
+
+class View {
+  constructor(shadow, painter) {
+    Object.assign(this, { painter, frame: 0, meta: null, state: {}, awaited: {}, timers: {}, listeners: [] });
+    this.root = make("div", { class: "live", role: "group" });
+    this.picture = make("div", { class: "picture" });
+    this.dial = make("div", { class: "dial" });
+    this.tools = make("div", { class: "tools" });
+    this.status = make("div", { class: "unseen", "aria-live": "polite" });
+    this.root.append(this.picture, this.dial, this.tools, this.status);
+    shadow.append(this.root);
+    painter.build?.(this);
+    this.sizes = new ResizeObserver(() => this.resize());
+    this.sizes.observe(this.root);
+  }
+
+  close() {
+    this.sizes.disconnect();
+    Object.values(this.timers).forEach(clearTimeout);
+  }
+
+  update(meta, arrays) {
+    const fresh = meta.id !== this.meta?.id;
+    Object.assign(this, { meta, arrays });
+    this.readTheme();
+    if (fresh) {
+      this.root.dataset.quantity = meta.quantity;
+      this.root.toggleAttribute("data-signature", Boolean(meta.signature));
+      this.root.setAttribute("aria-label", meta.label);
+      this.showDial(meta.slider);
+      this.showTools(meta);
+      for (const [name, value] of Object.entries(meta.state ?? {})) this.receive(name, value);
+      this.painter.update?.(this);
+    }
+    if (meta.slider?.stream) this.answered(meta.slider.seq);
+    this.resize(true);
+  }
+
+  // A value from Python. What the hand has just let go is newer than what Python still shows.
+  receive(name, value) {
+    if (name in this.awaited) {
+      if (JSON.stringify(value) === this.awaited[name]) delete this.awaited[name];
+      return;
+    }
+    this.state[name] = value;
+  }
+
+  // Tell Python, once the hand rests.
+  release(name, value, wait = 0) {
+    this.state[name] = value;
+    this.awaited[name] = JSON.stringify(value);
+    clearTimeout(this.timers[name]);
+    const send = () => this.setStateValue(name, value);
+    if (wait) this.timers[name] = setTimeout(send, wait);
+    else send();
+    clearTimeout(this.timers["echo " + name]);
+    this.timers["echo " + name] = setTimeout(() => delete this.awaited[name], wait + 1000);
+  }
+
+  readTheme() {
+    const style = getComputedStyle(this.root);
+    const read = (name, otherwise) => style.getPropertyValue(`--st-${name}`).trim() || otherwise;
+    this.ink = read("text-color", "#111");
+    this.paper = read("background-color", "#fff");
+    this.accent = read("primary-color", "#0b57d0");
+    this.font = read("font", "sans-serif");
+    const probe = make("canvas", { width: 1, height: 1 }).getContext("2d");
+    probe.fillStyle = this.paper;
+    probe.fillRect(0, 0, 1, 1);
+    const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+    this.dark = r + g + b < 384;
+    const scale = this.meta.scale;
+    this.scale = scale && new Scale({ ...scale, anchors: scale[this.dark ? "dark" : "light"] });
+    const colours = this.meta.colours;
+    this.colours = colours ? colours[this.dark ? "dark" : "light"] : {};
+    this.root.classList.toggle("dark", this.dark);
+  }
+
+  resize(force = false) {
+    const width = Math.floor(this.root.clientWidth);
+    if (!this.meta || !width || (!force && width === this.width)) return;
+    this.width = width;
+    this.ratio = Math.min(3, window.devicePixelRatio || 1);
+    this.painter.layout?.(this);
+    this.draw();
+  }
+
+  draw() {
+    this.painter.draw?.(this);
+    const slider = this.meta.slider;
+    if (slider && this.range) this.value.textContent = slider.shown[this.frame];
+  }
+
+  // ---- the slider: frames in the browser, or a stream of values to Python ----
+  showDial(slider) {
+    this.dial.hidden = !slider;
+    if (!slider) return;
+    if (!this.range) this.buildDial(slider);
+    if (this.held) return; // under the finger: leave it there
+    this.range.max = slider.stops.length - 1;
+    this.range.dataset.slider = slider.name;
+    this.range.setAttribute("aria-label", slider.label);
+    this.caption.textContent = slider.label;
+    if (slider.name in this.awaited) this.receive(slider.name, slider.stops[slider.at]);
+    else this.go(slider.at);
+  }
+
+  buildDial(slider) {
+    this.range = make("input", { type: "range", min: 0, step: 1 });
+    this.caption = make("span", { class: "caption" });
+    this.value = make("output");
+    this.dial.append(make("label", {}, this.caption, this.range, this.value));
+    this.range.addEventListener("pointerdown", (event) => {
+      this.range.setPointerCapture(event.pointerId);
+      Object.assign(this, { held: true, keyed: false });
+    });
+    this.range.addEventListener("lostpointercapture", () => (this.held = false));
+    this.range.addEventListener("keydown", () => (this.keyed = true));
+    this.range.addEventListener("input", () => this.moved());
+    this.range.addEventListener("change", () => this.let_go());
+  }
+
+  go(frame) {
+    this.frame = frame;
+    this.range.value = frame;
+    this.range.setAttribute("aria-valuetext", this.meta.slider.shown[frame]);
+  }
+
+  moved() {
+    this.go(Number(this.range.value));
+    if (this.meta.slider.stream) this.stream();
+    this.draw();
+  }
+
+  let_go() {
+    const { name, stops, stream } = this.meta.slider;
+    const keyed = this.keyed;
+    this.keyed = this.held = false;
+    if (stream) {
+      this.resting = true;
+      this.stream();
+    } else this.release(name, stops[this.frame], keyed ? AFTER_KEYS : 0);
+  }
+
+  // One request in flight; when it is answered the newest value goes out, and the last one always does.
+  stream() {
+    const wanted = JSON.stringify([this.frame, Boolean(this.resting)]);
+    if (wanted === this.sent) return;
+    if (this.flying && performance.now() - this.flying < 2000) return void (this.waiting = true);
+    this.sent = wanted;
+    this.flying = performance.now();
+    this.waiting = false;
+    this.seq = (this.seq ?? this.meta.slider.seq) + 1;
+    const rest = Boolean(this.resting);
+    this.resting = false;
+    this.setStateValue(this.meta.slider.name, [this.seq, this.meta.slider.stops[this.frame], rest]);
+  }
+
+  answered(seq) {
+    if (this.seq === undefined || seq < this.seq) return;
+    this.flying = 0;
+    if (this.waiting || this.resting) this.stream();
+  }
+
+  // ---- export ----
+  showTools(meta) {
+    this.tools.replaceChildren();
+    this.tools.hidden = !meta.tools;
+    if (!meta.tools) return;
+    const add = (name, act) => {
+      const button = make("button", { type: "button" }, name);
+      button.addEventListener("click", act);
+      this.tools.append(button);
+    };
+    const file = (kind) => `${meta.file ?? meta.quantity}.${kind}`;
+    add("PNG", () => this.picture.querySelector("canvas").toBlob((blob) => download(file("png"), blob)));
+    const { csv, svg } = this.painter;
+    if (svg) add("SVG", () => download(file("svg"), new Blob([svg(this)], { type: "image/svg+xml" })));
+    if (csv) add("CSV", () => download(file("csv"), new Blob(["\ufeff" + csv(this)], { type: "text/csv" })));
+  }
+
+  announce(text) {
+    this.status.textContent = text;
+  }
+}
+
+// A canvas of a size in CSS pixels, sharp on every screen.
+function sized(canvas, width, height, ratio) {
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(height * ratio));
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}
+
+function clip(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let n = text.length;
+  while (n > 1 && context.measureText(text.slice(0, n) + "…").width > width) n--;
+  return text.slice(0, n) + "…";
+}
+
+function quoted(x) { // a token that a spreadsheet would take for a formula is marked as text
+  const text = typeof x === "string" && /^[=+\-@]/.test(x) ? "'" + x : String(x);
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+const escaped = (x) => String(x).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+function live(painter) {
+  return ({ data, parentElement, setStateValue }) => {
+    if (!data) return;
+    const { meta, arrays } = unpack(data);
+    let view = VIEWS.get(parentElement);
+    if (!view) VIEWS.set(parentElement, (view = new View(parentElement, painter)));
+    view.setStateValue = setStateValue;
+    view.update(meta, arrays);
+    return () => parentElement.isConnected || view.close();
+  };
+}

@@ -1,0 +1,324 @@
+// The live matrix: tokens on both axes, numbers in the cells when there is room, a cell cursor, frames under a slider.
+// Everything it draws was computed in core; it adds no number of its own.
+
+const GAP_BELOW = 48; // more rows or columns than this are drawn without gaps between the cells
+const NUMBERS_FROM = 30; // a cell this wide has room for its number
+
+function at(view, row, column, frame = view.frame) {
+  const { values, packed } = view.cells;
+  const { rows, columns } = view.cells;
+  if (packed) return column > row ? NaN : values[frame * packed + (row * (row + 1)) / 2 + column];
+  return values[frame * rows * columns + row * columns + column];
+}
+
+function open(view, row, column) { // what may not be looked at is left blank
+  return !(view.cells.packed && column > row) && !view.arrays.shut?.values[row * view.cells.columns + column];
+}
+
+function name(view, axis, i) {
+  return view.meta[axis]?.[i] ?? String(i);
+}
+
+function exact(x) {
+  return Number.isFinite(x) && Math.abs(x) >= 1e-4 ? Number(x.toPrecision(6)).toString().replace("-", "−") : short(x);
+}
+
+function spoken(view, row, column) {
+  const x = at(view, row, column);
+  const value = open(view, row, column) ? exact(x) : view.meta.words.closed;
+  return fill(view.meta.words.cell, { row: name(view, "rows", row), column: name(view, "columns", column), value, i: row, j: column });
+}
+
+const MATRIX = {
+  build(view) {
+    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
+    view.canvas = make("canvas", { role: "img" });
+    view.tip = make("div", { class: "tip", hidden: true });
+    view.stage.append(view.canvas, view.tip);
+    view.picture.append(view.stage);
+    const cell = (event) => MATRIX.under(view, event.offsetX, event.offsetY);
+    view.canvas.addEventListener("pointermove", (event) => MATRIX.hover(view, cell(event)));
+    view.canvas.addEventListener("pointerleave", () => MATRIX.hover(view, null));
+    view.canvas.addEventListener("click", (event) => MATRIX.choose(view, cell(event)));
+    view.stage.addEventListener("keydown", (event) => MATRIX.key(view, event));
+    view.stage.addEventListener("blur", () => MATRIX.hover(view, null));
+  },
+
+  update(view) {
+    const { meta, arrays } = view;
+    const { shape, values } = arrays.values;
+    const square = meta.packed;
+    view.cells = square
+      ? { values, packed: (square * (square + 1)) / 2, rows: square, columns: square }
+      : { values, packed: 0, rows: shape[shape.length - 2], columns: shape[shape.length - 1] };
+    const { rows, columns } = view.cells;
+    view.cursor = null;
+    if (view.state.cell && (view.state.cell[0] >= rows || view.state.cell[1] >= columns)) view.state.cell = null;
+    view.stage.setAttribute("aria-label", meta.label + ". " + meta.words.keys);
+    view.canvas.setAttribute("aria-label", meta.alt);
+  },
+
+  // Sizes follow the width: labels as long as they need, cells as large as they may.
+  layout(view) {
+    const { meta } = view, { rows, columns } = view.cells;
+    const narrow = view.width < 480, size = narrow ? 12 : 13;
+    const probe = view.canvas.getContext("2d");
+    probe.font = `${size}px ${view.font}`;
+    const longest = (names) => Math.min(names ? Math.max(...names.map((t) => probe.measureText(t).width)) : 16, narrow ? 60 : 96);
+    const left = Math.ceil(longest(meta.rows)) + 26, top = Math.ceil(longest(meta.columns)) + 26;
+    const fit = Math.min(meta.cell, (view.width - left - 4) / columns, Math.max(3, meta.tall / rows));
+    const cell = fit >= 3 ? Math.floor(fit) : fit;
+    const height = Math.min(cell, meta.cellHeight ?? cell);
+    const strip = meta.strip ? 92 : 0;
+    view.box = { left, top, cell, height, size, strip, bottom: top + height * rows };
+    view.tallness = view.box.bottom + strip + 40;
+    view.pen = sized(view.canvas, Math.max(left + cell * columns + 4, Math.min(view.width, 300)), view.tallness, view.ratio);
+    view.still = MATRIX.stillOf(view);
+    view.pixels = new ImageData(columns, rows);
+    view.small = make("canvas", { width: columns, height: rows });
+  },
+
+  // What stays while the slider moves: labels, titles, colour bar.
+  stillOf(view) {
+    const still = make("canvas", { width: view.canvas.width, height: view.canvas.height });
+    const pen = still.getContext("2d");
+    pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
+    const { left, top, cell, height: tall, size } = view.box, { rows, columns } = view.cells, { meta } = view;
+    pen.fillStyle = view.paper;
+    pen.fillRect(0, 0, view.canvas.width, view.tallness);
+    pen.fillStyle = view.ink;
+    pen.textBaseline = "middle";
+    pen.font = `${size}px ${view.font}`;
+    const every = (step) => Math.max(1, Math.ceil((size + 2) / step));
+    pen.textAlign = "right";
+    for (let r = 0, n = every(tall); r < rows; r += n) pen.fillText(clip(pen, name(view, "rows", r), left - 26), left - 6, top + (r + 0.5) * tall);
+    pen.textAlign = "left";
+    for (let c = 0, n = every(cell); c < columns; c += n) {
+      pen.save();
+      pen.translate(left + (c + 0.5) * cell, top - 6);
+      pen.rotate(-Math.PI / 2);
+      pen.fillText(clip(pen, name(view, "columns", c), top - 26), 0, 0);
+      pen.restore();
+    }
+    pen.font = `600 ${size}px ${view.font}`;
+    pen.fillStyle = view.colours.column ?? view.ink;
+    pen.fillText(meta.columnTitle + " →", left, 9);
+    pen.save();
+    pen.translate(9, top);
+    pen.rotate(-Math.PI / 2);
+    pen.textAlign = "right";
+    pen.fillStyle = view.colours.row ?? view.ink;
+    pen.fillText("← " + meta.rowTitle, 0, 0);
+    pen.restore();
+    MATRIX.hatch(view, pen);
+    MATRIX.colourBar(view, pen, left, view.tallness - 20);
+    return still;
+  },
+
+  hatch(view, pen) { // where nothing may be: thin slanted lines
+    const { left, top, cell, height: tall } = view.box, { rows, columns } = view.cells;
+    pen.save();
+    pen.beginPath();
+    for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) if (!open(view, r, c)) pen.rect(left + c * cell, top + r * tall, cell, tall);
+    pen.clip();
+    pen.strokeStyle = view.ink;
+    pen.globalAlpha = 0.16;
+    pen.beginPath();
+    const end = columns * cell + rows * tall;
+    for (let d = 0; d < end; d += 7) {
+      pen.moveTo(left + d, top);
+      pen.lineTo(left + d - rows * tall, top + rows * tall);
+    }
+    pen.stroke();
+    pen.restore();
+  },
+
+  colourBar(view, pen, x, y) {
+    const { low, high } = view.scale;
+    const width = Math.min(170, Math.max(90, view.box.cell * view.cells.columns - 90));
+    for (let i = 0; i < width; i++) {
+      pen.fillStyle = view.scale.css(low + ((high - low) * i) / (width - 1));
+      pen.fillRect(x + 46 + i, y, 1.5, 12);
+    }
+    pen.fillStyle = view.ink;
+    pen.font = `12px ${view.font}`;
+    pen.textAlign = "right";
+    pen.fillText(short(low, 2), x + 40, y + 6);
+    pen.textAlign = "left";
+    pen.fillText(short(high, 2), x + width + 52, y + 6);
+  },
+
+  draw(view) {
+    const { pen, box, scale, still, pixels, small } = view, { rows, columns } = view.cells;
+    const { left, top, cell, height: tall } = box;
+    const data = pixels.data;
+    for (let r = 0, k = 0; r < rows; r++) {
+      for (let c = 0; c < columns; c++, k += 4) {
+        const x = at(view, r, c);
+        const finite = Number.isFinite(x) && open(view, r, c);
+        const i = 3 * scale.index(finite ? x : 0);
+        data[k] = scale.bytes[i];
+        data[k + 1] = scale.bytes[i + 1];
+        data[k + 2] = scale.bytes[i + 2];
+        data[k + 3] = finite ? 255 : 0;
+      }
+    }
+    small.getContext("2d").putImageData(pixels, 0, 0);
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.drawImage(still, 0, 0);
+    pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(small, left, top, cell * columns, tall * rows);
+    if (Math.max(rows, columns) <= GAP_BELOW) MATRIX.grid(view);
+    if (cell >= NUMBERS_FROM && tall >= 16 && rows * columns <= 900) MATRIX.numbers(view);
+    MATRIX.marks(view);
+    if (view.meta.strip) MATRIX.row(view);
+  },
+
+  grid(view) {
+    const { left, top, cell, height: tall } = view.box, { rows, columns } = view.cells, { pen } = view;
+    pen.fillStyle = view.paper;
+    for (let r = 0; r <= rows; r++) pen.fillRect(left, top + r * tall - 0.5, columns * cell, 1);
+    for (let c = 0; c <= columns; c++) pen.fillRect(left + c * cell - 0.5, top, 1, rows * tall);
+  },
+
+  numbers(view) {
+    const { left, top, cell, height: tall } = view.box, { rows, columns } = view.cells, { pen, scale } = view;
+    pen.font = `${cell >= 40 ? 12 : 11}px ${view.font}`;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    const digits = view.meta.digits ?? 2;
+    for (let r = 0; r < rows; r++) {
+      for (let c = 0; c < columns; c++) {
+        if (!open(view, r, c)) continue;
+        const x = at(view, r, c);
+        pen.fillStyle = Number.isFinite(x) ? scale.ink(x) : view.ink;
+        const text = Number.isFinite(x) ? (Math.abs(x) >= 100 ? x.toFixed(0) : x.toFixed(digits)).replace("-", "−") : short(x);
+        pen.fillText(view.meta.zeroless ? text.replace(/^0\./, ".") : text, left + (c + 0.5) * cell, top + (r + 0.5) * tall);
+      }
+    }
+  },
+
+  // The followed row, the chosen cell, cells that Python points at, the cursor.
+  marks(view) {
+    const { left, top, cell, height: tall } = view.box, { columns } = view.cells, { pen, meta } = view;
+    const frame = (r, c, w, colour, thick) => {
+      pen.strokeStyle = colour;
+      pen.lineWidth = thick;
+      pen.strokeRect(left + c * cell, top + r * tall, w * cell, tall);
+    };
+    const chosen = view.state.cell;
+    if (chosen && meta.follow !== false) frame(chosen[0], 0, columns, view.colours.row ?? view.accent, 2);
+    for (const [r, c] of meta.point ?? []) frame(r, c, 1, view.ink, 1.5);
+    if (chosen) {
+      frame(chosen[0], chosen[1], 1, view.accent, 3);
+      if (meta.cut) MATRIX.cross(view, chosen);
+    }
+    if (view.cursor) frame(view.cursor[0], view.cursor[1], 1, view.ink, 2);
+  },
+
+  cross(view, [r, c]) {
+    const { left, top, cell, height: tall } = view.box, { pen } = view;
+    const x = left + c * cell, y = top + r * tall;
+    pen.beginPath();
+    pen.moveTo(x + 2, y + tall - 2);
+    pen.lineTo(x + cell - 2, y + 2);
+    pen.stroke();
+  },
+
+  // The followed row once more as columns under the picture, and how spread out it is.
+  row(view) {
+    const { pen, meta, scale } = view, { left, cell, bottom, strip, size } = view.box, { columns } = view.cells;
+    const r = view.state.cell?.[0] ?? meta.strip.row, foot = bottom + strip - 8, most = strip - 36;
+    pen.font = `600 ${size}px ${view.font}`;
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    pen.fillStyle = view.colours.row ?? view.ink;
+    const entropy = view.arrays.entropy?.values[view.frame * view.cells.rows + r];
+    pen.fillText(fill(meta.strip.title, { row: name(view, "rows", r), entropy: entropy === undefined ? "" : entropy.toFixed(2) }), left, bottom + 14);
+    pen.fillStyle = view.colours.bar;
+    const high = Math.max(scale.high, -scale.low);
+    for (let c = 0; c < columns; c++) {
+      const x = open(view, r, c) ? at(view, r, c) : 0;
+      if (!Number.isFinite(x)) continue;
+      const tall = most * Math.min(1, Math.abs(x) / high);
+      pen.globalAlpha = x < 0 ? 0.45 : 1;
+      pen.fillRect(left + c * cell + (cell > 6 ? 2 : 0), foot - tall, cell > 6 ? cell - 4 : cell, Math.max(tall, 1));
+    }
+    pen.globalAlpha = 1;
+  },
+
+  under(view, x, y) {
+    const { left, top, cell, height: tall } = view.box, { rows, columns } = view.cells;
+    const c = Math.floor((x - left) / cell), r = Math.floor((y - top) / tall);
+    return r >= 0 && r < rows && c >= 0 && c < columns ? [r, c] : null;
+  },
+
+  hover(view, cell) {
+    const same = JSON.stringify(cell) === JSON.stringify(view.cursor);
+    view.canvas.style.cursor = cell ? "pointer" : "default";
+    if (same) return;
+    view.cursor = cell;
+    view.tip.hidden = !cell;
+    if (cell) {
+      const { left, top, cell: wide, height: tall } = view.box;
+      view.tip.textContent = spoken(view, ...cell);
+      view.tip.style.left = `${Math.max(90, Math.min(view.width - 90, left + (cell[1] + 0.5) * wide))}px`;
+      view.tip.style.top = `${top + cell[0] * tall}px`;
+    }
+    view.draw();
+  },
+
+  choose(view, cell) {
+    if (!cell) return;
+    view.release("cell", cell);
+    view.draw();
+  },
+
+  key(view, event) {
+    const { rows, columns } = view.cells;
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    const now = view.cursor ?? view.state.cell ?? [rows - 1, 0];
+    if (step) {
+      const within = (x, n) => Math.max(0, Math.min(n - 1, x));
+      MATRIX.hover(view, view.cursor || view.state.cell ? [within(now[0] + step[0], rows), within(now[1] + step[1], columns)] : now);
+      view.announce(spoken(view, ...view.cursor));
+    } else if (event.key === "Enter" || event.key === " ") MATRIX.choose(view, now);
+    else if (event.key === "Escape") MATRIX.hover(view, null);
+    else return;
+    event.preventDefault();
+  },
+
+  csv(view) {
+    const { rows, columns } = view.cells, lines = [];
+    const head = Array.from({ length: columns }, (_, c) => quoted(name(view, "columns", c)));
+    lines.push([quoted(`${view.meta.rowTitle} \\ ${view.meta.columnTitle}`), ...head].join(","));
+    for (let r = 0; r < rows; r++) {
+      const cells = Array.from({ length: columns }, (_, c) => (open(view, r, c) ? String(at(view, r, c)) : ""));
+      lines.push([quoted(name(view, "rows", r)), ...cells].join(","));
+    }
+    return lines.join("\n") + "\n";
+  },
+
+  svg(view) {
+    const { left, top, cell, height: tall, size } = view.box, { rows, columns } = view.cells;
+    const width = left + cell * columns + 6, height = top + tall * rows + 10, parts = [];
+    const text = (x, y, t, more = "") => parts.push(`<text x="${x}" y="${y}" ${more}>${escaped(t)}</text>`);
+    for (let r = 0; r < rows; r++) {
+      text(left - 6, top + (r + 0.65) * tall, name(view, "rows", r), 'text-anchor="end"');
+      for (let c = 0; c < columns; c++) {
+        if (!open(view, r, c)) continue;
+        const x = at(view, r, c), px = left + c * cell, py = top + r * tall;
+        if (Number.isFinite(x)) parts.push(`<rect x="${px}" y="${py}" width="${cell - 1}" height="${tall - 1}" fill="${view.scale.css(x)}"/>`);
+        if (cell >= NUMBERS_FROM) text(px + cell / 2, py + tall * 0.62, short(x, 2), `text-anchor="middle" font-size="11" fill="${Number.isFinite(x) ? view.scale.ink(x) : view.ink}"`);
+      }
+    }
+    for (let c = 0; c < columns; c++) {
+      const px = left + (c + 0.65) * cell;
+      text(px, top - 6, name(view, "columns", c), `transform="rotate(-90 ${px} ${top - 6})"`);
+    }
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="${size}" fill="${view.ink}"><rect width="100%" height="100%" fill="${view.paper}"/>${parts.join("")}</svg>`;
+  },
+};
+
+export default live(MATRIX);

@@ -1,0 +1,41 @@
+"""Every colour of every figure, in one place; the theme in .streamlit/config.toml agrees with it.
+
+Roles never change: queries blue, keys red, values green, what follows from them violet. Scales are safe for the common
+kinds of colour blindness: one hue from paper to full, or blue against orange around zero. Tests check the contrast.
+"""
+
+from __future__ import annotations
+
+Rgb = tuple[int, int, int]
+
+ROLES = {  # role -> (on light, on dark)
+    "q": ("#1558b0", "#7db4ff"),
+    "k": ("#b3261e", "#ff9d94"),
+    "v": ("#176b35", "#74d491"),
+    "a": ("#6a3fb5", "#c4a6ff"),  # attention weights and what comes of them
+    "quiet": ("#5f6670", "#a3abb8"),
+    "warn": ("#8a4b00", "#ffb870"),
+}
+PAPER = ("#ffffff", "#0e1117")
+INK = ("#111111", "#f2f4f8")
+
+WEIGHTS = (  # from paper to violet
+    [(255, 255, 255), (226, 214, 247), (178, 148, 226), (119, 74, 190), (62, 22, 120)],
+    [(24, 27, 36), (58, 42, 98), (104, 74, 170), (160, 125, 230), (232, 220, 255)],
+)
+DIVERGING = (  # blue below zero, orange above
+    [(12, 74, 160), (110, 160, 220), (248, 248, 248), (240, 160, 90), (168, 66, 0)],
+    [(120, 180, 255), (52, 98, 160), (27, 30, 38), (170, 86, 24), (255, 176, 104)],
+)
+
+
+def scale(anchors: tuple[list[Rgb], list[Rgb]], low: float, high: float) -> dict[str, object]:
+    """A colour scale as the live pictures take it; equal ends are moved apart so that nothing divides by zero."""
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    return {"light": anchors[0], "dark": anchors[1], "low": low, "high": high}
+
+
+def roles(**named: str) -> dict[str, dict[str, str]]:
+    """roles(row="q", column="k"): the colours of a picture's parts, for both themes."""
+    return {theme: {part: ROLES[role][i] for part, role in named.items()} for i, theme in enumerate(("light", "dark"))}

@@ -1,0 +1,59 @@
+"""A prediction: one question before the answer is shown. The same thing on all pages.
+
+The answer is read from a trace, every wrong option has a sentence of its own, and not knowing is an answer. The
+choice stands in the URL under the prediction's id, so that a class can later gather and compare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pages.shared import controls
+from pages.shared.text import N_, _, filled
+
+UNSURE = "?"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """id: its word in the URL. options: the URL's word -> English label. answer: one of these words, from core.
+    because: the sentence after each option, and after "?"; it may hold «holes»."""
+
+    id: str
+    question: str
+    options: dict[str, str]
+    answer: str
+    because: dict[str, str] = field(default_factory=dict)
+
+
+def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str | None:
+    """Show the question; once it is answered, say what is true and why. Returns the choice, None before.
+
+    bare: the page has asked already, show the options alone.
+    """
+    if not bare:
+        st.markdown(f"**{filled(_(prediction.question), **values)}**")
+    options = prediction.options | {UNSURE: N_("I don't know")}
+    chosen = controls.kept(prediction.id, None, controls.one_of(list(options)))
+    widget = f"{prediction.id}_choice"
+    st.session_state[widget] = chosen
+    st.segmented_control(
+        _(prediction.question) if not bare else _("Your guess"),
+        list(options),
+        key=widget,
+        format_func=lambda token: _(options[token]),
+        on_change=lambda: controls.keep(prediction.id, st.session_state[widget]),
+        label_visibility="collapsed",
+    )
+    if chosen is not None:
+        _verdict(prediction, chosen, values)
+    return chosen
+
+
+def _verdict(prediction: Prediction, chosen: str, values: dict[str, object]) -> None:
+    right = chosen == prediction.answer
+    opening = _("Right.") if right else "" if chosen == UNSURE else _("Not quite.")
+    with st.container(border=True, key=f"verdict_{prediction.id}"):
+        st.markdown(f"**{opening}** " * bool(opening) + filled(_(prediction.because[chosen]), **values))

@@ -1,0 +1,88 @@
+"""Parameter totals: real modules of transformers on the meta device, and published numbers."""
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM
+
+from core.config import ModelConfig
+from core.counting import parameters, total
+
+QWEN3_8B = dict(
+    model_type="qwen3",
+    vocab_size=151936,
+    hidden_size=4096,
+    num_hidden_layers=36,
+    num_attention_heads=32,
+    num_key_value_heads=8,
+    head_dim=128,
+    intermediate_size=12288,
+)
+DEEPSEEK_V3 = dict(model_type="deepseek_v3", max_position_embeddings=163840)
+PUBLISHED = [
+    (QWEN3_8B, 8_190_735_360),
+    (
+        QWEN3_8B
+        | dict(
+            hidden_size=1024,
+            num_hidden_layers=28,
+            num_attention_heads=16,
+            intermediate_size=3072,
+            tie_word_embeddings=True,
+        ),
+        596_049_920,
+    ),
+    (dict(model_type="llama"), 6_738_415_616),
+    (dict(model_type="llama", vocab_size=128256, num_key_value_heads=8, intermediate_size=14336), 8_030_261_248),
+    (dict(model_type="mistral", sliding_window=None), 7_241_732_096),
+    (dict(model_type="mixtral"), 46_702_792_704),
+    (dict(model_type="gpt2"), 124_439_808),
+    (dict(model_type="gpt2", n_embd=1600, n_layer=48, n_head=25), 1_557_611_200),
+    (dict(model_type="bert"), 109_482_240),
+    (DEEPSEEK_V3, 671_026_419_200),
+]
+
+
+@pytest.mark.parametrize(("config", "published"), PUBLISHED)
+def test_published_totals(config, published):
+    assert total(ModelConfig.from_hf(config)) == published
+
+
+SMALL = dict(hidden_size=64, num_hidden_layers=4, num_attention_heads=4, intermediate_size=96, vocab_size=101)
+MEASURED = [
+    dict(model_type="gpt2", n_embd=60, n_layer=3, n_head=4, n_inner=100, tie_word_embeddings=False),
+    dict(model_type="llama", **SMALL, num_key_value_heads=2, attention_bias=True, mlp_bias=True, head_dim=24),
+    dict(model_type="llama", **SMALL, tie_word_embeddings=True),
+    dict(model_type="mistral", **SMALL, num_key_value_heads=1),
+    dict(model_type="qwen2", **SMALL, num_key_value_heads=2, tie_word_embeddings=True),
+    dict(model_type="qwen3", **SMALL, num_key_value_heads=2, attention_bias=True, head_dim=20),
+    dict(model_type="mixtral", **SMALL, num_key_value_heads=2, num_local_experts=5),
+    dict(model_type="qwen3_moe", **SMALL, num_key_value_heads=2, num_experts=6, moe_intermediate_size=32,
+         decoder_sparse_step=2, mlp_only_layers=[3]),
+    dict(model_type="deepseek_v3", **SMALL, num_key_value_heads=4, q_lora_rank=None, kv_lora_rank=16,
+         qk_nope_head_dim=8, qk_rope_head_dim=4, v_head_dim=12, n_routed_experts=4, moe_intermediate_size=20,
+         n_group=2, topk_group=1, num_experts_per_tok=2, first_k_dense_replace=1, n_shared_experts=2),
+    dict(model_type="deepseek_v3", **SMALL, num_key_value_heads=4, q_lora_rank=24, kv_lora_rank=16,
+         qk_nope_head_dim=8, qk_rope_head_dim=4, v_head_dim=12, n_routed_experts=4, moe_intermediate_size=20,
+         n_group=2, topk_group=1, num_experts_per_tok=2, first_k_dense_replace=2, attention_bias=True),
+    dict(model_type="bert", **SMALL, type_vocab_size=3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("config", MEASURED, ids=lambda c: c["model_type"])
+def test_equals_a_real_module_on_the_meta_device(config):
+    options = {k: v for k, v in config.items() if k != "model_type"}
+    theirs = AutoConfig.for_model(config["model_type"], **options)
+    with torch.device("meta"):
+        model = (AutoModel if config["model_type"] == "bert" else AutoModelForCausalLM).from_config(theirs)
+    parts = {id(p): p.numel() for p in model.parameters()}
+    correction = {n: b.numel() for n, b in model.named_buffers() if n.endswith("e_score_correction_bias")}
+    assert total(ModelConfig.from_hf(config)) == sum(parts.values()) + sum(correction.values())
+
+
+def test_rows_add_up_and_are_never_empty():
+    rows = parameters(ModelConfig.from_hf(QWEN3_8B))
+    by_part = {part: sum(r.value for r in rows if r.part == part) for part in {r.part for r in rows}}
+    assert by_part["embedding"] == by_part["head"] == 622_329_856
+    assert by_part["attention"] == 36 * 41_943_296
+    assert by_part["ffn"] == 36 * 150_994_944
+    assert all(row.each > 0 and row.times > 0 for row in rows)

@@ -1,0 +1,124 @@
+"""The rules that keep the house in order."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from pages.shared.text import labels
+from tests import spoken
+
+ROOT = Path(__file__).parents[1]
+MAY_NOT_IMPORT = {  # folder -> what its modules must leave alone
+    "core": {"streamlit", "plotly", "altair", "pages", "pandas"},
+    "pages": {"torch", "transformers"},
+}
+FILES = [p for p in spoken.files() if p.parent != ROOT]
+TOPICS = sorted(p.stem for p in (ROOT / "core").glob("[a-z]*.py"))
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text("utf8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_imports_point_one_way(path):
+    found = list(imports(path))
+    assert not {i.split(".")[0] for i in found} & MAY_NOT_IMPORT[path.relative_to(ROOT).parts[0]]
+    if path.is_relative_to(ROOT / "pages" / "shared"):
+        topics = {i.split(".")[1] for i in found if i.startswith("core.")}
+        assert topics <= {"trace", "provenance"}, "what pages share knows no topic"
+        assert not any(i.startswith("pages.parts") for i in found)
+    if path.parent == ROOT / "pages":
+        assert not any(re.match(r"pages\.\d", i) for i in found), "no page imports a page"
+
+
+ORDER = [  # each may import only what stands before it
+    {"trace"}, {"config"}, {"softmax", "embeddings", "rope", "norms", "counting"}, {"attention"}, {"heads"},
+    {"feedforward"}, {"blocks"}, {"model"}, {"checkpoint", "tokenizer"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", range(len(ORDER)))
+def test_core_has_an_order(level):
+    below = set().union(*ORDER[: level + 1])
+    for topic in ORDER[level]:
+        used = {i.split(".")[1] for i in imports(ROOT / "core" / f"{topic}.py") if i.startswith("core.")}
+        assert used <= below, topic
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_functions_fit_on_a_screen(path):
+    for node in ast.walk(ast.parse(path.read_text("utf8"))):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno - node.lineno < 45, node.name
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("[0-9]*.py")), ids=name)
+def test_a_page_reads_like_a_page(path):
+    text = path.read_text("utf8")
+    assert len(text.splitlines()) <= 110
+    assert "frame.begin()" in text
+    assert "session_state" not in text or path.stem == "01_home"
+
+
+def test_every_quantity_is_made_of_known_axes_and_named_once():
+    from core.trace import AXES, Quantity
+
+    modules = [importlib.import_module(f"core.{topic}") for topic in TOPICS]
+    found = {v for m in modules for v in vars(m).values() if isinstance(v, Quantity)}
+    assert found
+    for quantity in found:
+        assert set(quantity.axes.split()) <= set(AXES), quantity
+        assert quantity.says.endswith("."), quantity
+    assert len({q.name for q in found}) == len(found)
+
+
+def test_everything_said_has_a_translation_and_no_more():
+    english, chinese = spoken.everything(), labels("zh")
+    assert english - set(chinese) == set(), "not translated"
+    assert set(chinese) - english == set(), "translated, but nobody says it"
+
+
+HOLES = re.compile(r"«(\w+)»|\{(\w+)\}")
+
+
+def test_translations_keep_their_holes():
+    for english, chinese in labels("zh").items():
+        assert sorted(HOLES.findall(english)) == sorted(HOLES.findall(chinese)), english
+
+
+def prose_files():
+    return sorted((ROOT / "assets/text/en").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", prose_files(), ids=lambda p: p.stem)
+def test_both_languages_have_the_same_sections_formulas_and_holes(path):
+    pair = [(ROOT / "assets/text" / lang / path.name).read_text("utf8") for lang in ("en", "zh")]
+    for pattern in (r"^<!-- (\w+) -->$", r"\$[^$]+\$", r"`[^`]+`"):
+        sections = [re.split(r"^(?=<!-- )", text, flags=re.M) for text in pair]
+        found = [[sorted(re.findall(pattern, part, re.M)) for part in parts] for parts in sections]
+        assert found[0] == found[1], pattern
+    for english, chinese in zip(*(re.split(r"^<!-- \w+ -->$", text, flags=re.M) for text in pair), strict=True):
+        assert set(re.findall(r"«(\w+)»", english)) == set(re.findall(r"«(\w+)»", chinese))
+
+
+def test_nobody_renders_html_or_hides_an_error():
+    for path in spoken.files():
+        text = path.read_text("utf8")
+        assert "unsafe_allow_html" not in text, path
+        assert not re.search(r"import pickle|torch\.load\(|allow_pickle=True|\beval\(\w|\bexec\(", text), path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ExceptHandler):
+                broad = node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException")
+                assert not broad, f"{path}:{node.lineno}"
