@@ -213,7 +213,7 @@ def hand_trace(hand: Hand) -> Trace:
 
 def _traced(q: Tensor, k: Tensor, v: Tensor, setting: Hand | Free) -> Trace:
     """One head over q (query, d_k), k (key, d_k), v (key, d_v)."""
-    trace = Trace(query=[str(i + 1) for i in range(len(q))], key=[str(i + 1) for i in range(len(k))])
+    trace = Trace(query=[str(i) for i in range(len(q))], key=[str(i) for i in range(len(k))])
     allowed = torch.ones(len(q), len(k), dtype=torch.bool)
     allowed = at.allowed_pairs("causal", len(q)) if setting.mask else allowed
     q, k, v = trace(at.Q, q[None]), trace(at.K, k[None]), trace(at.V, v[None])

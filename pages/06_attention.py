@@ -2,48 +2,63 @@
 
 import streamlit as st
 
-from pages.parts import attention as room_of
+from pages.parts import attention as parts
 from pages.parts import attention_more as more
 from pages.shared import code, controls, frame
 from pages.shared.text import prose
 
 frame.begin()
-frame.heading("06_attention")
 
 # What you can change.
-source = controls.choice("Vectors", room_of.SOURCES, "sentence", key="source")
-room = room_of.open_room(source)
-if room.demo:
-    room_of.prediction(room.reading)
-
-# The five steps, one open at a time.
-step = controls.choice("Step", room_of.STEP_NAMES, "weights", key="step", hide_label=True)
-cell = room_of.chosen_cell(room, step)
-left, right = st.columns([3, 2], gap="medium")
+left, right = st.columns([3, 2], vertical_alignment="bottom")
 with left:
+    frame.heading("06_attention")
+with right:
+    source = controls.choice("Vectors", parts.SOURCES, "sentence", key="source")
+room = parts.open_room(source)
+if room.demo:
+    parts.prediction(room.reading)
+
+
+# The five steps, one open at a time. A click or a release runs this part alone.
+@st.fragment
+def steps(room: parts.Room) -> None:
+    head = room.head(room.value())
+    left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
+    with left:
+        step = controls.choice("Step", parts.STEP_NAMES, "weights", key="step", hide_label=True)
     cut = "look"
     if room.demo and step == "weights":
-        cut = controls.choice("A click on a cell", room_of.CUTS, "keep", key="cut", hide_label=True)
-    room_of.picture(room, step, cell, cutting=cut != "look")
-with right:
-    room_of.beside(room, step, cell, cut)
-if room.demo:
-    more.losses(room)
+        with right:
+            cut = controls.choice("A click on a cell", parts.CUTS, "keep", key="cut", hide_label=True)
+    cell = parts.chosen_cell(room, step, head.v.shape[-1] if step == "z" else len(room.columns))
+    row = cell[0] if cell else len(room.rows) - 1
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        parts.picture(room, head, step, cell, cutting=cut != "look")
+        more.downloads(room, row)
+    with right:
+        parts.beside(room, head, step, cell, cut)
+    if room.demo:
+        more.losses(room)
+    if step == "z":
+        more.mixture(room, head, row)
+    if room.free:
+        more.spread(room)
+    code.show(parts.STEPS[step])
+
+
+steps(room)
 
 # What to notice.
 if room.demo:
     more.overview(room)
     if controls.switch("Show which links decide", False, key="ranking"):
-        room_of.ranking(room, "share" if cut == "share" else "keep")
-if source == "random":
-    more.spread(room)
-more.mixture(room)
+        parts.ranking(room)
 prose("attention", "closing")
 
-# Check yourself, common mistakes, downloads, the code.
-more.check(room, step, cell)
+# Check yourself, common mistakes, the words.
+more.check(room)
 more.common_mistakes(room)
 more.words()
-more.downloads(room, cell)
-code.show(room_of.STEPS[step])
 frame.onward("06_attention")

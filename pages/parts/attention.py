@@ -40,19 +40,33 @@ CUTS = {"keep": N_("cut: the row stays"), "share": N_("cut: the row shares"), "l
 
 @dataclass(frozen=True)
 class Room:
-    """One head ready to be shown. frames(step): the picture at every stop; trace(): what can be downloaded."""
+    """One head ready to be shown. What the slider under the picture sets is not in it: a function of its value is.
 
-    head: oh.Head
-    frames: Callable[[str], oh.Frames]
-    slider: live.Slider
+    frames(step): the picture at every stop; demo is there for a sentence, free for random vectors.
+    """
+
+    name: str  # of the slider, in the URL
+    label: str
+    stops: tuple[float, ...]
+    default: float
     rows: list[str]
     columns: list[str]
-    trace: Callable[[], Trace]
-    scope: str = ""
+    frames: Callable[[str], oh.Frames]
+    head: Callable[[float], oh.Head]
+    trace: Callable[[float], Trace]
+    demo: Callable[[float], oh.Demo] | None = None
+    free: Callable[[float], oh.Free] | None = None
+    scope: str = ""  # where the head's tensors stand in the trace
     index: tuple[int, int] = (0, 0)  # of the head among the query heads and the key/value heads
-    demo: oh.Demo | None = None
-    free: oh.Free | None = None
     reading: Any = None
+
+    def value(self) -> float:
+        """Where the slider rests."""
+        return controls.kept(self.name, self.default, controls.near(self.stops))
+
+    def slider(self) -> live.Slider:
+        shown = tuple(f"{s:.2f}" if self.name == "temperature" else str(s) for s in self.stops)
+        return live.Slider(self.name, self.label, self.stops, self.value(), shown)
 
 
 # ---- sources ----
@@ -62,20 +76,8 @@ def open_room(source: str) -> Room:
     return {"sentence": _sentence, "hand": _hand, "random": _random}[source]()
 
 
-def _temperature() -> tuple[float, live.Slider]:
-    value = controls.kept("temperature", 1.0, _known(oh.TEMPERATURES))
-    shown = tuple(f"{t:.2f}" for t in oh.TEMPERATURES)
-    return value, live.Slider("temperature", _("Temperature"), oh.TEMPERATURES, value, shown)
-
-
-def _known(stops: tuple[float, ...]) -> Callable[[str], float | None]:
-    """The stop nearest to what the URL says."""
-
-    def read(text: str) -> float | None:
-        number = controls.as_number(text)
-        return None if number is None else min(stops, key=lambda stop: abs(stop - number))
-
-    return read
+def _by_temperature() -> dict[str, Any]:
+    return dict(name="temperature", label=_("Temperature"), stops=oh.TEMPERATURES, default=1.0)
 
 
 def _sentence() -> Room:
@@ -99,19 +101,21 @@ def _sentence() -> Room:
         scope = controls.choice(
             "Temperature acts on", {"head": N_("this head"), "all": N_("all heads")}, "head", key="scope"
         )
-    tau, slider = _temperature()
-    demo = oh.Demo(reading.ids, reading.tokens, layer, head, scaling, mask, tau, scope == "all")
-    calm = replace(demo, temperature=1.0) if scope == "all" else demo
+    calm = oh.Demo(reading.ids, reading.tokens, layer, head, scaling, mask, everywhere=scope == "all")
+
+    def demo(tau: float) -> oh.Demo:
+        return replace(calm, temperature=tau)
+
     return Room(
-        head=frame.cached(oh.head_of, demo),
-        frames=lambda step: frame.cached(oh.frames, replace(calm, temperature=1.0), step),
-        slider=slider,
+        **_by_temperature(),
         rows=list(reading.tokens),
         columns=list(reading.tokens),
-        trace=lambda: whole_trace(demo),
+        frames=lambda step: frame.cached(oh.frames, calm, step),
+        head=lambda tau: frame.cached(oh.head_of, demo(tau)),
+        trace=lambda tau: whole_trace(demo(tau)),
+        demo=demo,
         scope=f"block{layer}.",
         index=(head, head // config.group),
-        demo=demo,
         reading=reading,
     )
 
@@ -211,22 +215,24 @@ def _hand() -> Room:
         scaling = controls.switch("÷√d", True, key="scaling")
     with right:
         mask = controls.switch("mask", False, key="hand_mask")
-    tau, slider = _temperature()
-    hand = oh.Hand(*rows, scaling=scaling, mask=mask, temperature=tau)
+    calm = oh.Hand(*rows, scaling=scaling, mask=mask)
     try:
-        oh.hand_trace(hand)
+        oh.hand_trace(calm)
     except ValueError as error:  # the sizes do not fit together: say which, and go on with ones that do
         st.warning(_("These sizes do not fit.") + f" {error}.")
-        hand = oh.Hand(scaling=scaling, mask=mask, temperature=tau)
-    trace = frame.cached(oh.hand_trace, hand)
-    calm = oh.single(frame.cached(oh.hand_trace, replace(hand, temperature=1.0)), replace(hand, temperature=1.0))
+        calm = oh.Hand(scaling=scaling, mask=mask)
+
+    def head(tau: float) -> oh.Head:
+        hand = replace(calm, temperature=tau)
+        return oh.single(frame.cached(oh.hand_trace, hand), hand)
+
     return Room(
-        head=oh.single(trace, hand),
-        frames=lambda step: oh.tempered(calm, step),
-        slider=slider,
-        rows=list(trace.labels["query"]),
-        columns=list(trace.labels["key"]),
-        trace=lambda: trace,
+        **_by_temperature(),
+        rows=[str(i) for i in range(len(calm.q))],
+        columns=[str(i) for i in range(len(calm.k))],
+        frames=lambda step: oh.tempered(head(1.0), step),
+        head=head,
+        trace=lambda tau: oh.hand_trace(replace(calm, temperature=tau)),
     )
 
 
@@ -243,7 +249,7 @@ def _numbers(typed: str, default: oh.Rows, name: str) -> oh.Rows:
 
 def _random() -> Room:
     say("**These vectors are random.** They have learned nothing: here you see what the width d_k alone does.")
-    one, two, three, four, five = st.columns([2, 2, 1, 1, 2], vertical_alignment="bottom")
+    one, two, three, four, five = st.columns([2.6, 2.2, 1, 1, 3], vertical_alignment="bottom")
     with one:
         draw = controls.choice("Drawn from", DRAWS, "normal", key="draw")
     with two:
@@ -253,17 +259,24 @@ def _random() -> Room:
     with four:
         mask = controls.switch("mask", False, key="hand_mask")
     with five:
-        tau = controls.stops("Temperature", oh.TEMPERATURES[::4], 1.0, key="tau")
-    width = int(controls.kept("d_k", 64, lambda t: _known(oh.WIDTHS)(t)))
-    free = oh.Free(seed, width, scaling, mask, tau, draw)
-    trace = frame.cached(oh.free_trace, free)
+        shown = [f"{t:.2f}" for t in oh.TEMPERATURES]
+        tau = controls.live_slider("Temperature", oh.TEMPERATURES, shown, 1.0, key="tau")
+    calm = oh.Free(seed, 64, scaling, mask, tau, draw)
+
+    def free(width: float) -> oh.Free:
+        return replace(calm, d_k=int(width))
+
+    names = [str(i) for i in range(oh.FREE_TOKENS)]
     return Room(
-        head=oh.single(trace, free),
-        frames=lambda step: frame.cached(oh.widened, free, step),
-        slider=live.Slider("d_k", "d_k", oh.WIDTHS, width, tuple(str(w) for w in oh.WIDTHS)),
-        rows=list(trace.labels["query"]),
-        columns=list(trace.labels["key"]),
-        trace=lambda: trace,
+        name="d_k",
+        label="d_k",
+        stops=oh.WIDTHS,
+        default=64,
+        rows=names,
+        columns=names,
+        frames=lambda step: frame.cached(oh.widened, calm, step),
+        head=lambda width: oh.single(frame.cached(oh.free_trace, free(width)), free(width)),
+        trace=lambda width: oh.free_trace(free(width)),
         free=free,
     )
 
@@ -271,14 +284,14 @@ def _random() -> Room:
 # ---- the picture and what stands beside it ----
 
 
-def picture(room: Room, step: str, cell: tuple[int, int] | None, cutting: bool) -> None:
+def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, cutting: bool) -> None:
     """The live matrix of one step, with the slider that acts on it."""
     frames, quantity = room.frames(step), STEPS[step]
     moving = len(frames.values) > 1
     columns = [str(i) for i in range(frames.values.shape[-1])] if step == "z" else room.columns
     last = len(room.rows) - 1
     title = _("{row} · entropy {entropy} bit") if frames.entropy is not None else "{row}"
-    shut = ~room.head.allowed if step in ("masked", "weights") else None
+    shut = ~head.allowed if step in ("masked", "weights") else None
     matrix.show(
         frames.values,
         key="picture",
@@ -292,7 +305,7 @@ def picture(room: Room, step: str, cell: tuple[int, int] | None, cutting: bool) 
             cut=cutting,
             bound=_bound(frames.values, step),
         ),
-        slider=room.slider if moving else None,
+        slider=room.slider() if moving else None,
         entropy=frames.entropy,
         strip=matrix.Strip(title, last) if step in ("weights", "z") else None,
         shut=shut,
@@ -325,28 +338,27 @@ def receive_slider(room: Room) -> Callable[[str, Any], None]:
     """The slider's value goes into the URL, if it is one of its stops."""
 
     def receive(name: str, value: Any) -> None:
-        if name == room.slider.name and value in room.slider.stops:
-            controls.keep(name, value, 1.0 if name == "temperature" else 64)
+        if name == room.name and value in room.stops:
+            controls.keep(name, value, room.default)
 
     return receive
 
 
-def chosen_cell(room: Room, step: str) -> tuple[int, int] | None:
-    """The cell in the URL, if this picture has it."""
+def chosen_cell(room: Room, step: str, width: int) -> tuple[int, int] | None:
+    """The cell in the URL, if this picture, `width` columns wide, has it."""
     cell = controls.kept("zcell" if step == "z" else "cell", None, controls.as_cell)
-    width = room.head.v.shape[-1] if step == "z" else len(room.columns)
     return cell if cell and cell[0] < len(room.rows) and cell[1] < width else None
 
 
-def beside(room: Room, step: str, cell: tuple[int, int] | None, cut: str) -> None:
+def beside(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, cut: str) -> None:
     """The formula, the shape, the next word, and where the chosen number comes from."""
-    quantity, head = STEPS[step], room.head
+    quantity = STEPS[step]
     st.latex(quantity.formula)
     shape = {"z": head.v.shape[-1]}.get(step, len(room.columns))
     template = N_("«says» Shape: «rows» × «columns».")
     say(template, says=_(quantity.says), rows=len(room.rows), columns=shape)
     if room.demo:
-        next_word(room, step, cell, cut)
+        next_word(room, head, step, cell, cut)
     if cell is None:
         say("👆 Point at a cell and click: here its number is written out.")
         return
@@ -356,11 +368,11 @@ def beside(room: Room, step: str, cell: tuple[int, int] | None, cut: str) -> Non
     written.show(made, key=f"made_{step}", quantity=step, says=_("What this number is made of."))
 
 
-def next_word(room: Room, step: str, cell: tuple[int, int] | None, cut: str) -> None:
+def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, cut: str) -> None:
     """The ten likeliest next words as the model is now, over those of the untouched model."""
-    demo = room.demo
+    demo = room.demo(room.value())
     change, where = demo.change, None
-    if step == "weights" and cell and cut != "look" and room.head.allowed[cell]:
+    if step == "weights" and cell and cut != "look" and head.allowed[cell]:
         where = (demo.layer, demo.head, *cell)
         change = replace(change, cut=where, share=cut == "share")
     probs = [_probs(demo, change), _probs(demo, embedded.UNTOUCHED)]
@@ -369,15 +381,15 @@ def next_word(room: Room, step: str, cell: tuple[int, int] | None, cut: str) -> 
     before = [float(probs[1][word.id]) for word in words] if touched else None
     st.markdown(f"**{_('Next word')}**" + (f" · {_('outlined: the untouched model')}" if touched else ""))
     bars.next_words(words, key="next", before=before, answer=answer)
+    word = sentence.word(answer, probs[0])
+    template = N_("p(«word») = «now», untouched «then»") if touched else N_("p(«word») = «now»")
+    say(template, word=word.token, now=f"{word.p:.3f}", then=f"{probs[1][answer]:.3f}")
     if where:
         template = N_("Weight «query» → «key» is zero now; the rest of its row stays as it was.")
         if cut == "share":
             template = N_("Weight «query» → «key» is zero now; the rest of its row shares what it had.")
         say(template, query=room.rows[cell[0]], key=room.columns[cell[1]])
         st.button(_("Put it back"), on_click=controls.forget, args=("cell",), key="put_back")
-    word = sentence.word(answer, probs[0])
-    template = N_("p(«word») = «now», untouched «then»") if touched else N_("p(«word») = «now»")
-    say(template, word=word.token, now=f"{word.p:.3f}", then=f"{probs[1][answer]:.3f}")
 
 
 def _probs(demo: oh.Demo, change: Any) -> np.ndarray:
@@ -409,7 +421,7 @@ def prediction(reading: Any) -> str | None:
         "?": N_("Of «cells» links, «count» decide. Click cells in the picture and find them."),
     }
     options = {"few": N_("fewer than ten"), "some": N_("dozens"), "most": N_("most of them")}
-    question = N_("Before you look: how many of the «cells» links, cut one at a time, would change the next word?")
+    question = N_("Guess first: cut one at a time, how many of «cells» links decide the next word?")
     return predict.ask(predict.Prediction("links", question, options, share, because), **values)
 
 
@@ -429,9 +441,9 @@ def links(reading: Any, cut: str) -> oh.Ranking:
         return frame.cached(oh.ranking, reading.ids, reading.tokens, cut == "share")
 
 
-def ranking(room: Room, cut: str) -> None:
+def ranking(room: Room) -> None:
     """All links, most decisive first, each a button that opens it."""
-    reading = room.reading
+    reading, cut = room.reading, controls.kept("cut", "keep", controls.one_of(tuple(CUTS)))
     found = links(reading, cut)
     word = sentence.word(found.answer, np.zeros(found.answer + 1)).token
     template = N_("p(«word») is «p» untouched. Without one link it becomes:")
@@ -453,7 +465,8 @@ def as_npz(trace: Trace) -> bytes:
     return file.getvalue()
 
 
-def as_program(room: Room, row: int) -> str:
+def as_program(room: Room, value: float, row: int) -> str:
+    head = room.head(value)
     return snippet.attention(
         "attention.npz",
         scope=room.scope,
@@ -461,6 +474,6 @@ def as_program(room: Room, row: int) -> str:
         head=room.index[0],
         kv_head=room.index[1],
         row=row,
-        temperature=room.head.temperature,
-        scaling=room.head.scaling,
+        temperature=head.temperature,
+        scaling=head.scaling,
     )

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core import embedded
+from core import losses as recorded
 from core import onehead as oh
 from pages.parts import attention as room_of
 from pages.parts.attention import Room
@@ -18,23 +19,22 @@ from pages.shared.text import N_, _, prose, say
 
 def losses(room: Room) -> None:
     """What the what-ifs cost the whole model, on stories it has not been asked about."""
-    change = room.demo.change
+    change = room.demo(room.value()).change
     if change == embedded.UNTOUCHED:
         return
-    before = frame.cached(embedded.story_loss, embedded.UNTOUCHED, most=256)
-    after = frame.cached(embedded.story_loss, change, most=256)
     template = N_(
         "Mean loss on «n» short stories: **«after»** nats a token, untouched «before»; blind guessing costs «blind»."
     )
     blind = f"{np.log(embedded.model().config.vocab_size):.1f}"
+    before, after = recorded.loss(embedded.UNTOUCHED), recorded.loss(change)
     say(template, n=embedded.story_count(), after=f"{after:.2f}", before=f"{before:.2f}", blind=blind)
 
 
 def overview(room: Room) -> None:
     """All heads at once; a click opens one. Beside it, why so many of them look at the first token."""
-    demo = room.demo
+    demo = room.demo(1.0)
     config = embedded.model().config
-    plain = replace(demo, layer=0, head=0, temperature=demo.temperature if demo.everywhere else 1.0)
+    plain = replace(demo, layer=0, head=0, everywhere=False)
     weights, step = frame.cached(oh.overview, plain)
     st.subheader(_("All heads"), anchor=False)
     left, right = st.columns([3, 2], gap="medium")
@@ -53,7 +53,7 @@ def overview(room: Room) -> None:
         prose("attention", "overview")
         if step > 1:
             say("Reduced to fit: each cell shows the largest of «n» × «n» weights.", n=step)
-        sink(room)
+        sink(room, demo)
 
 
 def _open_head(name: str, value: object) -> None:
@@ -62,41 +62,42 @@ def _open_head(name: str, value: object) -> None:
         st.session_state.update(layer=value // heads, head=value % heads)
 
 
-def sink(room: Room) -> None:
+def sink(room: Room, demo: oh.Demo) -> None:
     """Why so many rows look at the first token."""
-    found = oh.sink(room.head)
+    found = oh.sink(room.head(1.0))
     if found:
         numbers = dict(weight=f"{found.weight:.2f}", length=f"{found.length:.2f}", others=f"{found.others:.2f}")
-        prose("attention", "sink", layer=room.demo.layer, head=room.demo.head, **numbers)
+        prose("attention", "sink", layer=demo.layer, head=demo.head, **numbers)
 
 
-def mixture(room: Room) -> None:
+def mixture(room: Room, head: oh.Head, row: int) -> None:
     """The output of one token among the values it is mixed from, at every stop of the slider."""
     st.subheader(_("The output is a mixture"), anchor=False)
-    cell = room_of.chosen_cell(room, "weights")
-    row = cell[0] if cell else len(room.rows) - 1
     z, weights = room.frames("z"), room.frames("weights")
-    flat = oh.plane(room.head.v, z.values)
-    prose("attention", "mixture", row=room.rows[row], kept=f"{flat.kept:.0%}")
-    plane.show(
-        flat.values,
-        room.columns,
-        moving=flat.z[:, row : row + 1],
-        movers=[room.rows[row]],
-        pull=weights.values[:, row : row + 1],
-        hull=True,
-        key="mixture",
-        quantity="z",
-        says=_("The output of one token among the values it is mixed from."),
-        titles=(_("first axis of the values"), _("second axis")),
-        slider=room.slider,
-        released=room_of.receive_slider(room),
-    )
+    flat = oh.plane(head.v, z.values)
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
+        prose("attention", "mixture", row=room.rows[row], kept=f"{flat.kept:.0%}")
+    with left:
+        plane.show(
+            flat.values,
+            room.columns,
+            moving=flat.z[:, row : row + 1],
+            movers=[room.rows[row]],
+            pull=weights.values[:, row : row + 1],
+            hull=True,
+            key="mixture",
+            quantity="z",
+            says=_("The output of one token among the values it is mixed from."),
+            titles=(_("first axis of the values"), _("second axis")),
+            slider=room.slider(),
+            released=room_of.receive_slider(room),
+        )
 
 
 def spread(room: Room) -> None:
     """Thousands of dot products at this width: what dividing by the root does to them."""
-    free = room.free
+    free = room.free(room.value())
     found = frame.cached(oh.spread, free)
     st.subheader(_("Four thousand dot products"), anchor=False)
     numbers = dict(d_k=free.d_k, root=f"{free.d_k**0.5:.1f}", std=f"{found.std:.2f}", largest=f"{found.largest:.1f}")
@@ -107,44 +108,30 @@ def spread(room: Room) -> None:
     )
 
 
-def check(room: Room, step: str, cell: tuple[int, int] | None) -> None:
-    """One number of the chosen cell's row, to be computed by hand."""
-    row, column = cell if cell and step != "z" else (len(room.rows) - 1, 0)
-    head = room.head
-    score, width = float(head.scores[row, column]), head.q.shape[-1]
-    root = (width**0.5 if head.scaling else 1.0) * head.temperature
-    question = N_(
-        "The score «row» → «column» is «score», d_k is «width» and the temperature «tau». What enters softmax?"
-    )
+def check(room: Room) -> None:
+    """One number of the last row, to be computed by hand at temperature 1."""
+    head, row = room.head(1.0 if room.name == "temperature" else room.default), len(room.rows) - 1
+    score, width = float(head.scores[row, 0]), head.q.shape[-1]
+    question = N_("The score «row» → «column» is «score», d_k is «width», the temperature 1. What enters softmax?")
     if not head.scaling:
-        question = N_(
-            "The score «row» → «column» is «score», the temperature «tau», and ÷√d is off. What enters softmax?"
-        )
-    checks.number(
-        question,
-        score / root,
-        key="check",
-        how=N_("«score» ÷ «root» = «answer»."),
-        row=room.rows[row],
-        column=room.columns[column],
-        score=f"{score:.2f}",
-        width=width,
-        tau=f"{head.temperature:.2f}",
-        root=f"{root:.3f}",
-    )
+        question = N_("The score «row» → «column» is «score», the temperature 1, and ÷√d is off. What enters softmax?")
+    root = (width**0.5 if head.scaling else 1.0) * head.temperature
+    names = dict(row=room.rows[row], column=room.columns[0], score=f"{score:.2f}", width=width, root=f"{root:.3f}")
+    checks.number(question, score / root, key="check", how=N_("«score» ÷ «root» = «answer»."), **names)
 
 
 def common_mistakes(room: Room) -> None:
     values: dict[str, object] = {}
+    head = room.head(room.default)
     if room.demo:
-        demo = room.demo
+        demo = room.demo(1.0)
         itself = frame.cached(oh.unprojected, demo.ids, demo.tokens, demo.layer)
         recorded, both = frame.cached(oh.bilinear, demo, len(demo.ids) - 1, 0)
         values = dict(itself=f"{itself:.2f}", recorded=f"{recorded:.3f}", both=f"{both:.3f}")
     names = ["range", "one", "width", "map", "vectors", "numpy", "empty"] + (
         ["unprojected", "form"] if room.demo else []
     )
-    mistakes.show("attention", names, torch=f"{oh.against_torch(room.head):.0e}", **values)
+    mistakes.show("attention", names, torch=f"{oh.against_torch(head):.0e}", **values)
 
 
 def words() -> None:
@@ -152,19 +139,17 @@ def words() -> None:
         prose("attention", "words")
 
 
-def downloads(room: Room, cell: tuple[int, int] | None) -> None:
+def downloads(room: Room, row: int) -> None:
     """The trace, and a program that computes the picture from it again."""
-    row = cell[0] if cell else len(room.rows) - 1
-    left, right, _rest = st.columns([1, 1, 1])
-    trace = room.trace
-    left.download_button(
-        _("The numbers (.npz)"), lambda: room_of.as_npz(trace()), "attention.npz", key="npz", width="stretch"
-    )
-    right.download_button(
-        _("A program that computes them (.py)"),
-        lambda: room_of.as_program(room, row),
-        "attention.py",
-        "text/x-python",
-        key="program",
-        width="stretch",
-    )
+    value = room.value()
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.download_button(
+            _("The numbers (.npz)"), lambda: room_of.as_npz(room.trace(value)), "attention.npz", key="npz"
+        )
+        st.download_button(
+            _("A program that computes them (.py)"),
+            lambda: room_of.as_program(room, value, row),
+            "attention.py",
+            "text/x-python",
+            key="program",
+        )

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core import config, sentence
 from core import flow as fl
+from core.tokenizer import Reading
 from pages.parts import flow
 from pages.shared import controls, frame, predict
 from pages.shared.text import N_, _, lang, plain, say
@@ -72,7 +73,7 @@ def question(first: fl.Flow) -> predict.Prediction:
 def reading(words: str) -> Any:
     """The sentence as the model reads it; the first one needs no tokenizer."""
     if words == sentence.SENTENCE:
-        return fl.Reading(words, (), ())
+        return Reading(words, (), ())
     return sentence.read(words)
 
 

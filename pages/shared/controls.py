@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from pages.shared import live
 from pages.shared.text import N_, _, say
 
 Value = TypeVar("Value")
@@ -125,6 +126,35 @@ def stops(label: str, options: Sequence[Value], default: Value, *, key: str, hel
     )
 
 
+def live_slider(label: str, values: Sequence[float], shown: Sequence[str], default: float, *, key: str) -> float:
+    """A slider whose value arrives while it is dragged; where it rests goes into the URL."""
+    nearest = near(values)
+    moving = st.session_state.get(f"_moving_{key}")
+    now = kept(key, default, nearest) if moving is None else moving
+
+    def receive(name: str, value: Any) -> None:
+        if not isinstance(value, int | float):
+            return
+        stop = nearest(str(value))
+        rests = live.resting(f"{key}_dial")
+        st.session_state[f"_moving_{key}"] = None if rests else stop
+        if rests:
+            keep(key, stop, default)
+
+    live.dial(live.Slider(key, _(label), tuple(values), now, tuple(shown)), key=f"{key}_dial", released=receive)
+    return now
+
+
+def near(stops: Sequence[float]) -> Callable[[str], float | None]:
+    """Reads a number as the nearest of the stops."""
+
+    def read(text: str) -> float | None:
+        number = as_number(text)
+        return None if number is None else min(stops, key=lambda stop: abs(stop - number))
+
+    return read
+
+
 def sentence(label: str, default: str, clean: Callable[[str], Any], *, key: str = "words") -> Any:
     """The visitor's text, as `clean` reads it (an object with .text and .notes), shared by all pages.
 
@@ -137,7 +167,7 @@ def sentence(label: str, default: str, clean: Callable[[str], Any], *, key: str 
         st.session_state[key] = reading.text[:LONGEST_LINK]
         st.session_state["_notes"] = (reading.text, reading.notes)
 
-    text = st.text_input(_(label), default, key=key, on_change=tidy, bind="query-params")
+    text = st.text_input(_(label), default, key=key, on_change=tidy, bind="query-params", label_visibility="collapsed")
     reading = clean(text or "")
     about, notes = st.session_state.get("_notes", ("", ()))
     for note in dict.fromkeys([*(notes if about == reading.text else ()), *reading.notes]):

@@ -92,8 +92,9 @@ def begin(title: bool = True) -> None:
 def heading(file: str) -> None:
     """The page's title and the question it answers."""
     entry = next(entry for entry in entries() if entry.file == file)
-    st.title(_(entry.title), anchor=False)
-    st.markdown(f"*{_(entry.asks)}*")
+    with st.container(gap=None):
+        st.title(_(entry.title), anchor=False)
+        st.markdown(f"*{_(entry.asks)}*")
 
 
 def onward(file: str) -> None:

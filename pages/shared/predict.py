@@ -33,13 +33,14 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
 
     bare: the page has asked already, show the options alone.
     """
-    if not bare:
-        st.markdown(f"**{filled(_(prediction.question), **values)}**")
     options = prediction.options | {UNSURE: N_("I don't know")}
     chosen = controls.kept(prediction.id, None, controls.one_of(list(options)))
     widget = f"{prediction.id}_choice"
     st.session_state[widget] = chosen
-    st.segmented_control(
+    row = st.container(horizontal=True, vertical_alignment="center")
+    if not bare:
+        row.markdown(f"**{filled(_(prediction.question), **values)}**", width="content")
+    row.segmented_control(
         _(prediction.question) if not bare else _("Your guess"),
         list(options),
         key=widget,

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.provenance import Provenance
 from pages.shared import matrix
+from pages.shared.text import N_
 
 
 def show(made: Provenance, *, key: str, quantity: str, says: str) -> None:
@@ -22,6 +23,6 @@ def show(made: Provenance, *, key: str, quantity: str, says: str) -> None:
         rows=list(names),
         columns=list(made.columns) if made.columns else None,
         look=matrix.Look(
-            row_title="", column_title="key" if made.columns else "dimension", flat=26, follow=False, tools=False
+            row_title="", column_title="key" if made.columns else N_("dimension"), flat=26, follow=False, tools=False
         ),
     )

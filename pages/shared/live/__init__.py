@@ -10,7 +10,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,9 @@ def component(name: str, painter: Path, *styles: Path) -> Renderer:
     js = (HERE / "base.js").read_text("utf8") + painter.read_text("utf8")
     css = "".join(path.read_text("utf8") for path in (HERE / "base.css", *styles))
     return st.components.v2.component(name, js=js, css=css)
+
+
+DIAL = component("dial", HERE / "dial.js")
 
 
 def pack(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
@@ -157,6 +160,12 @@ def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None) ->
     memory.update(rest=rest, let_go=memory.get("now", {}) | {name: value})
     if released:
         released(name, value)
+
+
+def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None]) -> None:
+    """A slider without a picture, for controls that need core: it streams, and what follows is drawn as it moves."""
+    meta = {"quantity": slider.name, "label": slider.label, "signature": False, "tools": False}
+    mount(DIAL, key, meta, {}, slider=replace(slider, stream=True), released=released)
 
 
 def resting(key: str) -> bool:

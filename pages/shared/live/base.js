@@ -88,6 +88,7 @@ class View {
     this.dial = make("div", { class: "dial" });
     this.tools = make("div", { class: "tools" });
     this.status = make("div", { class: "unseen", "aria-live": "polite" });
+    this.picture.hidden = !painter.build;
     this.root.append(this.picture, this.dial, this.tools, this.status);
     shadow.append(this.root);
     painter.build?.(this);

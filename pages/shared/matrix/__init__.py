@@ -38,7 +38,7 @@ class Look:
     digits: int = 2
     most: int = 44  # a cell's widest, in pixels
     flat: int | None = None  # a cell's greatest height, for long thin matrices
-    tall: int = 500  # the greatest height of all cells together
+    tall: int = 450  # the greatest height of all cells together
     follow: bool = True  # frame the chosen cell's row
     cut: bool = False  # cross the chosen cell out
     point: tuple[tuple[int, int], ...] = ()  # cells to frame
@@ -90,7 +90,7 @@ def show(
 def _dressed(look: Look, quantity: str, frames: np.ndarray) -> dict[str, Any]:
     return {
         "quantity": quantity,
-        "rowTitle": _(look.row_title),
+        "rowTitle": look.row_title and _(look.row_title),
         "columnTitle": _(look.column_title),
         "scale": _scale(quantity, frames, look),
         "colours": palette.roles(row=look.row_role, column=look.column_role, bar="a"),

@@ -69,9 +69,9 @@ const MATRIX = {
     const fit = Math.min(meta.cell, (view.width - left - 4) / columns, Math.max(3, meta.tall / rows));
     const cell = fit >= 3 ? Math.floor(fit) : fit;
     const height = Math.min(cell, meta.cellHeight ?? cell);
-    const strip = meta.strip ? 92 : 0;
+    const strip = meta.strip ? 86 : 0;
     view.box = { left, top, cell, height, size, strip, bottom: top + height * rows };
-    view.tallness = view.box.bottom + strip + 40;
+    view.tallness = view.box.bottom + (strip || 36);
     view.pen = sized(view.canvas, Math.max(left + cell * columns + 4, Math.min(view.width, 300)), view.tallness, view.ratio);
     view.still = MATRIX.stillOf(view);
     view.pixels = new ImageData(columns, rows);
@@ -108,10 +108,10 @@ const MATRIX = {
     pen.rotate(-Math.PI / 2);
     pen.textAlign = "right";
     pen.fillStyle = view.colours.row ?? view.ink;
-    pen.fillText("← " + meta.rowTitle, 0, 0);
+    if (meta.rowTitle) pen.fillText("← " + meta.rowTitle, 0, 0);
     pen.restore();
     MATRIX.hatch(view, pen);
-    MATRIX.colourBar(view, pen, left, view.tallness - 20);
+    MATRIX.colourBar(view, pen, view.box.bottom + 8);
     return still;
   },
 
@@ -133,9 +133,10 @@ const MATRIX = {
     pen.restore();
   },
 
-  colourBar(view, pen, x, y) {
+  colourBar(view, pen, y) { // at the right, beside the name of the followed row
     const { low, high } = view.scale;
-    const width = Math.min(170, Math.max(90, view.box.cell * view.cells.columns - 90));
+    const width = Math.min(120, Math.max(60, view.box.cell * view.cells.columns - 260));
+    const x = Math.max(view.box.left, view.pen.canvas.width / view.ratio - width - 110);
     for (let i = 0; i < width; i++) {
       pen.fillStyle = view.scale.css(low + ((high - low) * i) / (width - 1));
       pen.fillRect(x + 46 + i, y, 1.5, 12);
@@ -229,7 +230,7 @@ const MATRIX = {
   // The followed row once more as columns under the picture, and how spread out it is.
   row(view) {
     const { pen, meta, scale } = view, { left, cell, bottom, strip, size } = view.box, { columns } = view.cells;
-    const r = view.state.cell?.[0] ?? meta.strip.row, foot = bottom + strip - 8, most = strip - 36;
+    const r = view.state.cell?.[0] ?? meta.strip.row, foot = bottom + strip - 4, most = strip - 32;
     pen.font = `600 ${size}px ${view.font}`;
     pen.textAlign = "left";
     pen.textBaseline = "middle";

@@ -1,0 +1,177 @@
+"""A running app and a real Chromium. Where there is no browser the tests fail; they never skip."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parents[2]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-sync",
+]
+
+
+class Server:
+    """`streamlit run app.py` on a port of its own, with the repository's own configuration."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the server
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+        command += [
+            "--server.address",
+            "127.0.0.1",
+            "--server.port",
+            str(self.port),
+            "--server.fileWatcherType",
+            "none",
+        ]
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdout=self.log, stderr=subprocess.STDOUT, env=dict(os.environ)
+        )
+        self._wait()
+
+    def _wait(self, patience: float = 60.0) -> None:
+        while True:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as answer:
+                    if answer.status == 200:
+                        return
+            except OSError as error:
+                if self.process.poll() is not None or time.perf_counter() - self.started > patience:
+                    raise RuntimeError(f"the app did not start: {self.output()}") from error
+                self.process.poll()
+                select_nothing(0.05)
+
+    def output(self) -> str:
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(10)
+
+
+def select_nothing(seconds: float) -> None:
+    """Give way between two polls of a condition."""
+    import select
+
+    select.select([], [], [], seconds)
+
+
+@pytest.fixture(scope="session")
+def server():
+    one = Server()
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+def fresh_server():
+    """A server nobody has talked to."""
+    one = Server()
+    yield one
+    one.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert path, "no Chromium found: `apt-get install chromium`; these tests are never skipped"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A page in the browser, and everything that went wrong while it was open."""
+
+    def __init__(self, page, server: Server) -> None:
+        self.page, self.server = page, server
+        self.errors: list[str] = []
+        self.outside: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+        page.on("request", lambda request: self._request(request.url))
+
+    def _console(self, message) -> None:
+        # A deep link asks for these two under the page's path first (Streamlit's own, DESIGN section 7).
+        own = ("/_stcore/health", "/_stcore/host-config")
+        if message.type == "error" and not message.location.get("url", "").endswith(own):
+            self.errors.append(f"{message.text} {message.location.get('url')}")
+
+    def _request(self, url: str) -> None:
+        if not url.startswith((self.server.url, self.server.url.replace("http", "ws"), "data:", "blob:")):
+            self.outside.append(url)
+
+    def open(self, path: str = "/", ready: str = ".live canvas") -> Visit:
+        self.page.goto(self.server.url + path)
+        self.page.locator(f"{ready}, [data-testid='stException']").first.wait_for(timeout=60_000)
+        self.settle()
+        assert self.page.locator("[data-testid='stException']").count() == 0, self.server.output()[-2000:]
+        return self
+
+    def settle(self) -> None:
+        """Until the script has run and no element is stale."""
+        self.page.wait_for_function(
+            "() => document.querySelector('[data-test-script-state=\"notRunning\"]')"
+            " && !document.querySelector('[data-stale=\"true\"]')",
+            timeout=60_000,
+        )
+
+    def signature(self):
+        return self.page.locator("[data-signature]")
+
+    def check(self) -> None:
+        """Nothing broke: no exception box, no console error, nobody else was asked for anything."""
+        assert self.page.locator("[data-testid='stException']").count() == 0, self.page.url
+        assert self.errors == []
+        assert self.outside == []
+
+
+@contextmanager
+def visiting(chromium, server, **options):
+    context = chromium.new_context(**({"viewport": {"width": 1400, "height": 1000}, "locale": "en-US"} | options))
+    yield Visit(context.new_page(), server)
+    context.close()
+
+
+@pytest.fixture
+def visit(chromium, server):
+    with visiting(chromium, server) as one:
+        yield one
+
+
+@pytest.fixture
+def visitor(chromium, server):
+    """visitor(color_scheme="dark", ...): as many visits as a test needs."""
+    open_visits = []
+
+    def make(of=None, **options):
+        manager = visiting(chromium, of or server, **options)
+        open_visits.append(manager)
+        return manager.__enter__()
+
+    yield make
+    for manager in open_visits:
+        manager.__exit__(None, None, None)

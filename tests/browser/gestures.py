@@ -1,0 +1,53 @@
+"""What a hand does, and what can be seen of a picture while it does it."""
+
+from __future__ import annotations
+
+WATCH = """
+() => {
+  const sent = (window.__sent = []);
+  if (!window.__socket) {
+    window.__socket = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (data) { window.__sent.push(performance.now()); return window.__socket.call(this, data); };
+  }
+}
+"""
+
+PICTURES = """
+(canvas) => {
+  const seen = (window.__pictures = []);
+  const small = document.createElement('canvas');
+  small.width = small.height = 48;
+  const pen = small.getContext('2d', { willReadFrequently: true });
+  let last = '';
+  window.__watching = true;
+  const look = () => {
+    pen.clearRect(0, 0, 48, 48);
+    pen.drawImage(canvas, 0, 0, 48, 48);
+    let hash = 7;
+    for (const b of pen.getImageData(0, 0, 48, 48).data) hash = Math.imul(hash ^ b, 16777619);
+    if (hash !== last) seen.push(hash);
+    last = hash;
+    if (window.__watching) requestAnimationFrame(look);
+  };
+  look();
+}
+"""
+
+
+def deep(page, selector):
+    """Playwright pierces open shadow roots by itself."""
+    return page.locator(selector).first
+
+
+def drag(page, slider, start: float, end: float, moves: int = 30, *, release: bool = True) -> None:
+    """Drag a range input from one part of its track to another, one mouse move a frame."""
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * start, y)
+    page.mouse.down()
+    for i in range(1, moves + 1):
+        page.mouse.move(box["x"] + box["width"] * (start + (end - start) * i / moves), y)
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+    if release:
+        page.mouse.up()

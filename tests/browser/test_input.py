@@ -1,0 +1,97 @@
+"""Whatever is typed or linked: a clear sentence, plain text, and a working page."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+
+from core import sentence
+from pages.shared import frame
+
+PAGES = [("" if e.file == "01_home" else e.file[3:]) for e in frame.entries()]
+HOSTILE = {
+    "html": "<script>window.__hacked = 1</script><img src=x onerror='window.__hacked = 1'>",
+    "markdown": "**bold** [link](javascript:alert(1)) # head `code` ![i](http://127.0.0.1:9/x.png)",
+    "latex": r"$\frac{1}{2}$ \href{http://x}{y} $$x$$",
+    "directives": ":red[hello] :smile: :material/home:",
+    "emoji": "I like 🍦 and 👩‍👩‍👧 and 🏳️‍🌈",
+    "chinese": "今天天气很好，我们去公园玩",
+    "rtl": "שלום עולם \u202egnp.exe",
+    "controls": "a\x00b\x07c\x1b[31m",
+    "spaces": "   The cat sat.   ",
+    "formula": "=1+1 +cmd @SUM(A1)",
+    "quotes": "\"'`\\ {row} «row» {0} %s",
+    "newlines": "one\ntwo\r\nthree",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_text_in_a_link_is_read_as_text(visitor, kind):
+    visit = visitor()
+    for path in ("/attention", "/"):
+        visit.open(f"{path}?words={quote(HOSTILE[kind])}")
+        assert visit.page.evaluate("window.__hacked") is None
+        assert visit.page.locator("section.stMain img").count() == 0
+    visit.check()
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence_on_the_page"),
+    [
+        ("   ", "There was nothing to read"),
+        (" The cat sat. ", "Blanks at the ends were taken off"),
+        ("a\x07b", "Invisible control characters"),
+        ("word " * 20_000, "at most 256 tokens"),
+        ("今天天气很好，我们去公园玩", "strange to the model"),
+        ("sam and amy played in the park. sam threw the ball to", "begin with a capital letter"),
+    ],
+)
+def test_what_was_done_to_a_text_is_said(visitor, typed, sentence_on_the_page):
+    visit = visitor().open("/attention")
+    box = visit.page.get_by_role("textbox", name="Your sentence")
+    box.fill(typed)
+    box.press("Enter")
+    visit.page.get_by_text(sentence_on_the_page).wait_for()
+    visit.settle()
+    assert len(visit.page.url) < 30_000
+    visit.check()
+
+
+def test_a_hundred_thousand_characters_leave_a_link_that_can_be_shared(visitor):
+    visit = visitor().open("/attention")
+    box = visit.page.get_by_role("textbox", name="Your sentence")
+    box.fill("The dog ran to the park. " * 4_000)
+    box.press("Enter")
+    visit.page.get_by_text("at most 256 tokens").wait_for()
+    visit.settle()
+    again = visitor().open(visit.page.url.removeprefix(visit.server.url))
+    assert box.input_value() == again.page.get_by_role("textbox", name="Your sentence").input_value()
+    again.check()
+
+
+QUERIES = [
+    "temperature=nan&cell=NaN,NaN&layer=-1&head=99&step=nothing&source=evil&cut=maybe&links=all&scope=0",
+    "temperature=1e308&cell=99999999999999999999,1&layer=1e9&d_k=-5&source=random&tau=inf&seed=-3",
+    "temperature=-0&cell=13,-3&zcell=0,999&step=z&scaling=perhaps&mask=2&block=77&head=-2",
+    "source=hand&hand_q=1+2%0A3&hand_k=a+b&hand_v=&step=scores&cell=9,9",
+    "source=hand&hand_q=1e300+1&hand_k=nan+inf&hand_v=1&step=masked&hand_mask=true",
+    "words=&lang=klingon&guess=nobody&link=7&block=x&head=x",
+    "words=" + "x" * 3000 + "&cell=" + "1" * 2000,
+    "cell=%00&step=%F0%9F%92%A9&words=%00%01",
+    "&&&===&words==&lang=zh&lang=en&step=z&step=scores",
+]
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda q: q[:24])
+def test_any_query_string_gives_a_working_page(visitor, query):
+    visit = visitor()
+    for page in PAGES:
+        visit.open(f"/{page}?{query}")
+    visit.check()
+
+
+def test_the_default_keeps_out_of_the_link(visitor):
+    visit = visitor()
+    visit.page.goto(visit.server.url + "/attention?words=" + quote(sentence.SENTENCE))
+    visit.page.get_by_text(re.compile(r"p\(Amy\) = 0\.986")).wait_for()
+    assert "words=" not in visit.page.url

@@ -1,0 +1,167 @@
+"""The live matrix in a real browser: the picture follows the finger, and it is core's picture."""
+
+import re
+
+import numpy as np
+import pytest
+
+from core import onehead, sentence
+from pages.shared import palette
+from tests.browser.gestures import PICTURES, WATCH, drag
+
+ATTENTION = "/attention"
+
+
+def scale_colour(anchors, low, high, x):
+    """The colour of a number, from the palette alone: linear between the anchors, 256 steps."""
+    i = round(255 * min(1, max(0, (x - low) / (high - low)))) / 255 * (len(anchors) - 1)
+    k = min(int(i), len(anchors) - 2)
+    return [round(a + (i - k) * (b - a)) for a, b in zip(anchors[k], anchors[k + 1], strict=True)]
+
+
+def pixel(page, canvas, x, y):
+    """The colour at a point of the canvas, in CSS pixels."""
+    script = """(canvas, [x, y]) => {
+      const ratio = canvas.width / canvas.getBoundingClientRect().width;
+      return [...canvas.getContext('2d').getImageData(Math.round(x * ratio), Math.round(y * ratio), 1, 1).data].slice(0, 3);
+    }"""
+    return canvas.evaluate(script, [x, y])
+
+
+def test_a_drag_draws_pictures_and_sends_nothing(visit):
+    page = visit.open(ATTENTION).page
+    slider = visit.signature().locator("input[type=range]")
+    page.evaluate(WATCH)
+    visit.signature().locator("canvas").first.evaluate(PICTURES)
+    drag(page, slider, 0.5, 0.05, release=False)
+    assert page.evaluate("window.__sent.length") == 0, "a drag is no business of the server"
+    assert page.evaluate("new Set(window.__pictures).size") >= 20
+    page.mouse.up()
+    page.wait_for_function("window.__sent.length > 0")
+    page.wait_for_url(re.compile("temperature="))
+    visit.settle()
+    visit.check()
+
+
+def test_the_picture_of_every_stop_is_the_frame_that_core_computed(visit):
+    page = visit.open(ATTENTION).page
+    reading = sentence.read(sentence.SENTENCE)
+    frames = onehead.frames(onehead.Demo(reading.ids, reading.tokens), "weights").values
+    slider = visit.signature().locator("input[type=range]")
+    canvas = visit.signature().locator("canvas").first
+    assert slider.get_attribute("data-slider") == "temperature"
+    assert visit.signature().get_attribute("data-quantity") == "weights"
+    assert int(slider.get_attribute("max")) == len(frames) - 1
+    left, top, cell = _geometry(page, canvas, frames.shape[-1])
+    for stop in (0, 17, 24, 33, 48):
+        slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input', { bubbles: true })); }", stop)
+        for row, column in ((13, 3), (13, 1), (9, 0), (5, 3)):
+            seen = pixel(page, canvas, left + (column + 0.12) * cell, top + (row + 0.12) * cell)
+            expected = scale_colour(palette.WEIGHTS[0], 0, 1, frames[stop, row, column])
+            assert np.abs(np.array(seen) - expected).max() <= 3, (stop, row, column)
+    visit.check()
+
+
+def _geometry(page, canvas, n):
+    """Where the cells are: found by the cursor, as a visitor would."""
+    box = canvas.bounding_box()
+    tip = canvas.locator("xpath=following-sibling::div")
+    xs = []
+    for x in range(2, int(box["width"]) - 1):
+        page.mouse.move(box["x"] + x, box["y"] + 200)
+        if tip.is_visible():
+            xs.append(x)
+    ys = []
+    for y in range(2, int(box["height"]) - 1):
+        page.mouse.move(box["x"] + xs[2], box["y"] + y)
+        if tip.is_visible():
+            ys.append(y)
+    page.mouse.move(box["x"] + 1, box["y"] + 1)
+    return xs[0], ys[0], (xs[-1] - xs[0] + 1) / n
+
+
+def test_the_number_on_hover_is_the_number_of_the_trace(visit):
+    page = visit.open(ATTENTION).page
+    reading = sentence.read(sentence.SENTENCE)
+    weights = onehead.head_of(onehead.Demo(reading.ids, reading.tokens)).weights
+    stage = visit.signature().locator(".stage")
+    stage.focus()
+    page.keyboard.press("ArrowLeft")  # the cursor appears at the last row's first cell
+    said = visit.signature().locator("[aria-live]").inner_text()
+    assert said == f"to → <s>: {weights[13, 0]:.6g}"
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert visit.signature().locator("[aria-live]").inner_text() == f"to → Amy: {weights[13, 3]:.6g}"
+    assert visit.signature().locator(".tip").inner_text() == f"to → Amy: {weights[13, 3]:.6g}"
+
+
+def test_a_click_cuts_the_cell_and_the_link_brings_it_back(visit, visitor):
+    page = visit.open(ATTENTION + "?layer=5&head=1").page
+    before = page.get_by_text("p(Amy) = 0.986")
+    before.wait_for()
+    stage = visit.signature().locator(".stage")
+    stage.focus()
+    page.keyboard.press("ArrowLeft")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("cell=13"))
+    changed = page.get_by_text(re.compile(r"p\(Amy\) = 0\.0\d\d, untouched 0\.986"))
+    changed.wait_for()
+    other = visitor().open(page.url.removeprefix(visit.server.url))
+    other.page.get_by_text(changed.inner_text()).wait_for()
+    other.check()
+    page.get_by_role("button", name="Put it back").click()
+    before.wait_for()
+    assert "cell=" not in page.url
+    visit.check()
+
+
+def test_the_mouse_clicks_a_cell_too(visit):
+    page = visit.open(ATTENTION).page
+    canvas = visit.signature().locator("canvas").first
+    canvas.click(position={"x": 120, "y": 200})
+    page.wait_for_url(re.compile(r"cell=\d+(,|%2C)\d+"))
+    visit.settle()
+    visit.check()
+
+
+def test_a_slider_that_needs_torch_streams_while_it_moves(visit):
+    page = visit.open("/attention?source=random").page
+    dial = page.locator("input[data-slider=tau]")
+    page.evaluate(WATCH)
+    visit.signature().locator("canvas").first.evaluate(PICTURES)
+    drag(page, dial, 0.5, 0.95, release=False)
+    page.wait_for_function("new Set(window.__pictures).size >= 3")
+    assert "tau=" not in page.url, "only where it rests it goes into the URL"
+    page.mouse.up()
+    page.wait_for_url(re.compile(r"tau=\d"))
+    shown = float(dial.evaluate("d => d.closest('label').querySelector('output').textContent"))
+    assert float(re.search(r"tau=([\d.]+)", page.url)[1]) == pytest.approx(shown, abs=0.01)
+    visit.settle()
+    visit.check()
+
+
+def test_the_keyboard_reaches_the_slider_and_commits_once_it_rests(visit):
+    page = visit.open(ATTENTION).page
+    slider = visit.signature().locator("input[type=range]")
+    slider.focus()
+    page.evaluate(WATCH)
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url(re.compile(r"temperature=1\.6"))
+    assert page.evaluate("window.__sent.length") == 1
+    assert slider.get_attribute("aria-label") == "Temperature"
+    assert slider.get_attribute("aria-valuetext") == "1.62"
+    visit.check()
+
+
+def test_up_to_256_tokens_stay_fluid_and_true(visit):
+    words = "+".join(["The+cat+sat+on+the+mat."] * 60)
+    page = visit.open(f"{ATTENTION}?words={words}").page
+    page.get_by_text("at most 256 tokens").wait_for()
+    visit.signature().locator("canvas").first.evaluate(PICTURES)
+    drag(page, visit.signature().locator("input[type=range]"), 0.5, 0.1)
+    assert page.evaluate("new Set(window.__pictures).size") >= 15
+    visit.settle()
+    visit.check()

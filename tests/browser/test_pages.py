@@ -1,0 +1,149 @@
+"""Every page in a real browser: nothing breaks, nobody else is asked, everybody can use it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from pages.shared import frame
+
+PAGES = [("" if e.file == "01_home" else e.file[3:]) for e in frame.entries()]
+EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "home")
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+# Streamlit's own: the sidebar's navigation puts sections between a list and its items (DESIGN section 7).
+EXEMPT = {"list": "[data-testid='stSidebarNav']", "listitem": "[data-testid='stSidebarNav']"}
+
+
+def findings(page):
+    """axe-core's violations of WCAG 2.2 A and AA, shadow roots included, but for Streamlit's own."""
+    result = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
+    found = []
+    for violation in result.response["violations"]:
+        for node in violation["nodes"]:
+            own = EXEMPT.get(violation["id"])
+            if not (own and page.locator(node["target"][0]).first.evaluate("(e, own) => Boolean(e.closest(own))", own)):
+                found.append((violation["id"], node["html"][:200], node["failureSummary"][:300]))
+    return found
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_accessibility_violation(visitor, page, theme):
+    language = "zh" if theme == "dark" else "en"
+    visit = visitor(color_scheme=theme).open(f"/{page}?lang={language}&guess=Amy")
+    for opened in visit.page.locator("details summary").all():
+        opened.click()
+    visit.settle()
+    assert findings(visit.page) == []
+    visit.check()
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("width", [390, 1400])
+def test_nothing_is_wider_than_the_screen(visitor, page, width):
+    visit = visitor(viewport={"width": width, "height": 900}).open(f"/{page}?guess=Amy")
+    over = visit.page.evaluate(
+        "() => [...document.querySelectorAll('section.stMain *')].filter(e => e.scrollWidth > e.clientWidth + 2 &&"
+        " ['auto', 'scroll'].includes(getComputedStyle(e).overflowX) && !e.closest('pre, .katex'))"
+        ".map(e => [e.tagName, e.className.toString().slice(0, 60), e.scrollWidth, e.clientWidth])"
+    )
+    assert [row for row in over if "stHorizontalBlock" not in row[1]] == []
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    visit.check()
+
+
+@EACH_PAGE
+def test_every_control_is_reached_from_the_keyboard(visitor, page):
+    """Tab visits every slider, button, input and picture of the page, and never gets stuck."""
+    visit = visitor().open(f"/{page}?guess=Amy")
+    count = """() => {
+      const found = [];
+      const walk = (root) => { for (const e of root.querySelectorAll('*')) {
+        if (e.matches('.live [tabindex="0"], .live input, .live button') && e.getClientRects().length) found.push(e);
+        if (e.shadowRoot) walk(e.shadowRoot); } };
+      walk(document);
+      window.__wanted = new Set(found);
+      return found.length;
+    }"""
+    wanted = visit.page.evaluate(count)
+    assert wanted > 0
+    seen = """() => { let e = document.activeElement; while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+      window.__wanted.delete(e); return window.__wanted.size; }"""
+    for _ in range(400):
+        visit.page.keyboard.press("Tab")
+        if visit.page.evaluate(seen) == 0:
+            break
+    assert visit.page.evaluate("window.__wanted.size") == 0
+
+
+@EACH_PAGE
+def test_charts_and_pictures_have_a_text(visitor, page):
+    visit = visitor().open(f"/{page}?guess=Amy")
+    for canvas in visit.page.locator(".live canvas").all():
+        assert canvas.get_attribute("aria-label"), "a picture without words"
+        assert canvas.get_attribute("role") == "img"
+
+
+def test_a_link_straight_to_a_page_of_a_cold_server(fresh_server, visitor):
+    link = "/attention?temperature=0.5&layer=4&head=4&step=scaled&cell=13,9&lang=zh"
+    visit = visitor(of=fresh_server).open(link)
+    page = visit.page
+    page.get_by_role("heading", name="注意力，一步一步").wait_for()
+    page.get_by_role("link", name="首页").wait_for()
+    assert page.locator("[data-signature]").get_attribute("data-quantity") == "scaled"
+    assert page.locator("[data-signature] input[type=range]").get_attribute("aria-label") == "温度"
+    assert page.locator("[data-signature] output").inner_text() == "0.51"
+    page.get_by_text("to → Sam").first.wait_for()
+    for part in ("layer=4", "head=4", "step=scaled", "temperature=0.5"):
+        assert part in page.url
+    visit.check()
+
+
+def test_home_is_drawn_before_torch_is_loaded(fresh_server, visitor):
+    visit = visitor(of=fresh_server).open("/")
+    maps = Path(f"/proc/{fresh_server.process.pid}/maps").read_text()
+    assert "libtorch" not in maps
+    visit.page.get_by_role("radio", name="Amy", exact=True).click()
+    visit.page.get_by_text("98.6%").first.wait_for()
+    visit.check()
+
+
+def test_the_first_minute(visitor):
+    visit = visitor().open("/")
+    page = visit.page
+    page.get_by_role("radio", name="Sam", exact=True).click()
+    page.get_by_text("The model says Amy, with 98.6%").wait_for()
+    page.get_by_role("button", name="Cut it").click()
+    page.get_by_text("the model says Sam, with 98.1%").wait_for()
+    page.get_by_role("button", name="Put it back").click()
+    page.get_by_role("button", name="Swap the names").click()
+    page.get_by_text("Now the model says Sam, with 96.8%").wait_for()
+    page.get_by_role("button", name="Back to the first sentence").click()
+    page.get_by_text("3 of 3,744 links decide this answer").wait_for()
+    page.get_by_role("button", name="attention").click()
+    page.wait_for_url(re.compile("/attention"))
+    visit.check()
+
+
+def test_choosing_a_block_and_a_head_needs_no_server_and_ends_in_the_link(visitor):
+    visit = visitor().open("/?guess=Amy")
+    page = visit.page
+    canvas = page.locator(".live canvas").first
+    before = canvas.evaluate("c => c.toDataURL()")
+    page.get_by_role("button", name="Block 2").click()
+    assert canvas.evaluate("c => c.toDataURL()") != before
+    page.wait_for_url(re.compile("block=2"))
+    page.get_by_role("button", name="Head 4").click()
+    page.wait_for_url(re.compile("head=4"))
+    visit.check()
+
+
+@pytest.mark.parametrize("other", ["zh", "en"])
+def test_the_language_can_be_switched_and_stays(visitor, other):
+    visit = visitor(locale="zh-CN" if other == "en" else "en-US").open("/attention")
+    title = {"en": "Attention, step by step", "zh": "注意力，一步一步"}
+    visit.page.get_by_role("radio", name=other, exact=True).click()
+    visit.page.get_by_role("heading", name=title[other]).wait_for()
+    assert f"lang={other}" in visit.page.url
+    visit.check()
