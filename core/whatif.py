@@ -60,13 +60,13 @@ class Change:
             made.append(("block*.scaled", lambda s: s * math.sqrt(head_dim)))
         if self.temperature != 1.0:
             layer, head = self.head if self.head else ("*", None)
-            made.append((f"block{layer}.scaled", lambda s: _heat(s, self.temperature, head)))
+            made.append((f"block{layer}.scaled", lambda s, head=head: _heat(s, self.temperature, head)))
         if not self.mask:
             made.append(("block*.allowed", torch.ones_like))
         if self.cut:
             layer, head, query, key = self.cut
             where, number = ("masked", -torch.inf) if self.share else ("weights", 0.0)
-            made.append((f"block{layer}.{where}", lambda x: _put(x, (head, query, key), number)))
+            made.append((f"block{layer}.{where}", lambda x, at=(head, query, key), number=number: _put(x, at, number)))
         for layer, head in self.muted:
             made.append((f"block{layer}.z", lambda z, head=head: _put(z, (head, slice(None), slice(None)), 0.0)))
         return made

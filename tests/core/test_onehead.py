@@ -1,0 +1,225 @@
+"""One head on the attention page: frames, sources and provenance against independent computation."""
+
+import math
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from core import embedded, flow, losses, onehead, provenance, sentence, snippet
+from core.whatif import Change
+
+READING = sentence.read(sentence.SENTENCE)
+DEMO = onehead.Demo(READING.ids, READING.tokens)
+
+
+def reference(q, k, v, allowed, tau, scaling=True):
+    """torch's own attention at one temperature: (weights, z)."""
+    q, k, v = (torch.tensor(np.array(x)).double()[None] for x in (q, k, v))
+    scale = 1 / (tau * (math.sqrt(q.shape[-1]) if scaling else 1))
+    mask = torch.tensor(np.array(allowed))
+    weights = F.scaled_dot_product_attention(q, k, torch.eye(k.shape[1]).double()[None], mask, scale=scale)[0]
+    return weights.numpy(), (weights @ v[0]).numpy()
+
+
+@pytest.mark.parametrize("stop", [0, 13, 24, 48])
+@pytest.mark.parametrize("setting", [{}, dict(layer=2, head=0), dict(scaling=False), dict(mask=False)])
+def test_frames_of_a_head_equal_torch_at_every_temperature(stop, setting):
+    demo = onehead.Demo(READING.ids, READING.tokens, **setting)
+    head, tau = onehead.head_of(demo), onehead.TEMPERATURES[stop]
+    weights, z = reference(head.q, head.k, head.v, head.allowed, tau, demo.scaling)
+    frames = onehead.frames(demo, "weights")
+    np.testing.assert_allclose(frames.values[stop], weights, atol=2e-5)
+    np.testing.assert_allclose(onehead.frames(demo, "z").values[stop], z, atol=2e-4)
+    bits = -(weights * np.log2(np.where(weights > 0, weights, 1))).sum(-1)
+    np.testing.assert_allclose(frames.entropy[stop], bits, atol=1e-4)
+
+
+@pytest.mark.parametrize("step", onehead.STEPS)
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_every_frame_is_what_the_model_computes_at_that_temperature(step, everywhere):
+    stop = 31
+    demo = onehead.Demo(READING.ids, READING.tokens, 4, 4, everywhere=everywhere)
+    hot = onehead.Demo(READING.ids, READING.tokens, 4, 4, temperature=onehead.TEMPERATURES[stop], everywhere=everywhere)
+    frames = onehead.frames(demo, step).values
+    recorded = onehead.run(hot)[f"block4.{step}"].value[4]
+    np.testing.assert_allclose(frames[min(stop, len(frames) - 1)], recorded, rtol=1e-3, atol=1e-4)
+
+
+def test_the_temperature_of_one_head_leaves_the_others_alone():
+    hot = onehead.run(onehead.Demo(READING.ids, READING.tokens, 5, 1, temperature=3.0))
+    calm = onehead.run(DEMO)
+    changed = np.abs(hot["block5.weights"].value - calm["block5.weights"].value).max((1, 2)) > 1e-6
+    assert changed.tolist() == [False, True, False, False, False, False]
+
+
+@pytest.mark.parametrize("step", onehead.STEPS)
+@pytest.mark.parametrize("tau", [1.0, onehead.TEMPERATURES[10]])
+@pytest.mark.parametrize("cell", [(13, 3), (13, 13), (5, 0), (2, 9)])
+def test_provenance_ends_in_the_number_on_the_screen(step, tau, cell):
+    head = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, temperature=tau))
+    made = provenance.explain(head, step, *cell)
+    recorded = onehead.run(onehead.Demo(READING.ids, READING.tokens, temperature=tau))[f"block5.{step}"].value[1][cell]
+    if np.isneginf(recorded):
+        assert np.isneginf(made.value)
+        assert made.lines[-1].endswith(r"-\infty")
+        return
+    assert made.value == pytest.approx(float(recorded), rel=1e-4, abs=1e-5)
+    assert made.lines[-1].endswith(provenance.number(made.value)) or abs(made.value) > 50
+    terms = dict(made.rows)
+    if step in ("scores", "z"):
+        assert made.rows[-1][1].sum() == pytest.approx(float(recorded), rel=1e-4, abs=1e-4)
+        np.testing.assert_allclose(made.rows[-1][1], made.rows[0][1] * made.rows[1][1], rtol=1e-5)
+    if step == "weights":
+        assert terms["A"].sum() == pytest.approx(1)
+
+
+def test_the_written_terms_add_up_to_the_written_sum():
+    made = provenance.explain(onehead.head_of(DEMO), "scores", 13, 3)
+    text = " ".join(made.lines[1:-1])
+    products = re.findall(r"\(?(-?[\d.]+)\)?\\cdot\(?(-?[\d.]+)\)?", text)
+    rest = float(re.search(r"underbrace\{\(?(-?[\d.]+)", text)[1])
+    assert len(products) == 6
+    assert sum(float(a) * float(b) for a, b in products) + rest == pytest.approx(made.value, abs=0.02)
+
+
+def test_all_heads_and_their_reduction():
+    weights, step = onehead.overview(DEMO)
+    assert (weights.shape, step) == ((36, 14, 14), 1)
+    np.testing.assert_array_equal(weights[5 * 6 + 1], onehead.head_of(DEMO).weights)
+    small, step = onehead.overview(DEMO, most=5)
+    assert (small.shape, step) == ((36, 5, 5), 3)
+    assert small[31, 4, 1] == weights[31, 12:15, 3:6].max()
+
+
+@pytest.mark.parametrize("draw", onehead.DRAWS)
+def test_random_vectors_have_the_promised_mean_and_variance(draw):
+    x = onehead.drawn((200_000,), draw, seed=3)
+    assert float(x.mean()) == pytest.approx(0, abs=0.02)
+    assert float(x.var()) == pytest.approx(1, abs=0.02)
+    assert torch.equal(x, onehead.drawn((200_000,), draw, seed=3))
+
+
+@pytest.mark.parametrize("scaling", [True, False])
+@pytest.mark.parametrize("step", onehead.STEPS)
+def test_the_frames_of_the_free_head_are_its_traces(step, scaling):
+    free = onehead.Free(seed=2, scaling=scaling, mask=True, temperature=0.7)
+    frames = onehead.widened(free, step).values
+    for stop in (0, 20, len(onehead.WIDTHS) - 1):
+        one = onehead.Free(seed=2, d_k=onehead.WIDTHS[stop], scaling=scaling, mask=True, temperature=0.7)
+        np.testing.assert_allclose(frames[stop], onehead.free_trace(one)[step].value[0], rtol=1e-3, atol=1e-3)
+
+
+def test_without_scaling_a_wide_free_head_snaps_to_one_hot():
+    wide = {s: onehead.free_trace(onehead.Free(d_k=512, scaling=s))["weights"].value[0].max(-1) for s in (True, False)}
+    assert wide[False].mean() > 0.9
+    assert wide[True].mean() < 0.5
+
+
+@pytest.mark.parametrize("d_k", [128, 512])
+def test_the_spread_of_dot_products(d_k):
+    raw = onehead.spread(onehead.Free(d_k=d_k, scaling=False))
+    assert raw.std == pytest.approx(math.sqrt(d_k), rel=0.05)
+    assert raw.inside == pytest.approx((0.683, 0.954), abs=0.03)
+    assert raw.largest > 3 * math.sqrt(d_k)
+    assert onehead.spread(onehead.Free(d_k=d_k)).std == pytest.approx(1, rel=0.05)
+
+
+def test_typed_vectors_by_hand():
+    hand = onehead.Hand(q=((1, 0), (0, 1)), k=((2, 0), (0, 0)), v=((1,), (3,)), scaling=False)
+    trace = onehead.hand_trace(hand)
+    np.testing.assert_allclose(trace["scores"].value[0], [[2, 0], [0, 0]])
+    e = math.e**2
+    np.testing.assert_allclose(trace["weights"].value[0], [[e / (e + 1), 1 / (e + 1)], [0.5, 0.5]], rtol=1e-6)
+    np.testing.assert_allclose(trace["z"].value[0], [[(e + 3) / (e + 1)], [2]], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("hand", "complaint"),
+    [
+        (onehead.Hand(q=((1, 2, 3, 4),)), "4 columns and K has 3"),
+        (onehead.Hand(v=((1,),)), "K has 4 rows and V has 1"),
+        (onehead.Hand(q=((1, 2, 3),), mask=True), "Q has 1 rows and K has 4"),
+    ],
+)
+def test_typed_sizes_that_do_not_fit_are_named(hand, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        onehead.hand_trace(hand)
+
+
+def test_a_mixture_never_leaves_its_values():
+    head, z = onehead.head_of(DEMO), onehead.frames(DEMO, "z").values
+    flat = onehead.plane(head.v, z)
+    weights = onehead.frames(DEMO, "weights").values
+    np.testing.assert_allclose(weights @ flat.values, flat.z, atol=1e-4)
+    assert 0 < flat.kept <= 1
+
+
+def test_facts_that_the_page_tells():
+    sink = onehead.sink(onehead.head_of(onehead.Demo(READING.ids, READING.tokens, 4, 2)))
+    assert sink.weight == pytest.approx(0.64, abs=0.01)
+    assert (sink.length, sink.others) == (pytest.approx(0.51, abs=0.01), pytest.approx(4.43, abs=0.01))
+    assert onehead.sink(onehead.head_of(onehead.Demo(READING.ids[:1], READING.tokens[:1]))) is None
+    recorded, both = onehead.bilinear(DEMO, 13, 3)
+    assert both == pytest.approx(recorded, rel=1e-4)
+    assert onehead.unprojected(READING.ids, READING.tokens, 5) > 0.99
+    assert onehead.against_torch(onehead.head_of(DEMO)) < 1e-5
+
+
+def test_the_recording_is_what_the_model_computes():
+    recorded, computed = flow.recorded(), flow.compute(sentence.SENTENCE)
+    for step in recorded.trace:
+        np.testing.assert_allclose(step.value, computed.trace[step.name].value, rtol=1e-4, atol=1e-4, err_msg=step.name)
+    assert {s.name for s in recorded.trace} == {s.name for s in computed.trace} - {"next_probs"}
+    for kept, made in zip([recorded.words, *recorded.lens], [computed.words, *computed.lens], strict=True):
+        assert [w.token for w in kept[:3]] == [w.token for w in made[:3]]
+        assert [w.p for w in kept] == pytest.approx([w.p for w in made], rel=1e-3)
+
+
+def test_the_recorded_outcomes_are_what_happens():
+    outcomes = flow.outcomes()
+    assert outcomes.cells == 3744
+    assert outcomes.deciders == 3
+    for name, links in (("keep", outcomes.keep), ("share", outcomes.share)):
+        for link in links[:4]:
+            change = Change(cut=(link.layer, link.head, link.query, link.key), share=name == "share")
+            probs = embedded.run(READING.ids, READING.tokens, change, ("next_probs",))["next_probs"].value
+            assert float(probs[sentence.id_of("Amy")]) == pytest.approx(link.p, rel=1e-3, abs=1e-6)
+    assert [(w[0].token, round(w[0].p, 3)) for w in (outcomes.cut, outcomes.twin)] == [("Sam", 0.981), ("Sam", 0.968)]
+
+
+def test_recorded_story_losses_are_computed_again():
+    every = losses.changes(6, 6)
+    seed = np.random.default_rng(5)
+    for i in seed.choice(len(every), 5, replace=False):
+        assert losses.loss(every[i]) == pytest.approx(embedded.story_loss(every[i]), rel=1e-3)
+    untouched = embedded.story_loss()
+    assert losses.loss(Change()) == pytest.approx(untouched, rel=1e-4)
+    assert losses.loss(Change(mask=False)) > untouched + 1
+    with pytest.raises(KeyError):
+        losses.loss(Change(temperature=1.23))
+
+
+@pytest.mark.parametrize("source", ["sentence", "random"])
+def test_the_downloaded_program_prints_the_numbers_of_the_page(tmp_path, source):
+    if source == "sentence":
+        tau = onehead.TEMPERATURES[20]
+        demo = onehead.Demo(READING.ids, READING.tokens, 4, 4, temperature=tau)
+        trace, options = onehead.run(demo), dict(scope="block4.", rotated=True, head=4, kv_head=4, temperature=tau)
+    else:
+        trace = onehead.free_trace(onehead.Free(d_k=32, scaling=False))
+        options = dict(scope="", rotated=False, head=0, kv_head=0, temperature=1.0)
+    trace.save(tmp_path / "attention.npz")
+    program = snippet.attention("attention.npz", row=9, scaling=source == "sentence", **options)
+    (tmp_path / "attention.py").write_text(program)
+    done = subprocess.run([sys.executable, "attention.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    gaps = [float(gap) for gap in re.findall(r"page: ([\d.e+-]+)", done.stdout)]
+    assert len(gaps) == 5
+    assert max(gaps) < 1e-4
+    printed = [float(x) for x in re.search(r"weights\[9\] = \[(.*)\]", done.stdout)[1].split(",")]
+    weights = trace[options["scope"] + "weights"].value[options["head"], 9]
+    np.testing.assert_allclose(printed, weights, atol=6e-5)
