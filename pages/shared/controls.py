@@ -116,7 +116,8 @@ def switch(label: str, default: bool, *, key: str, help: str | None = None) -> b
 
 def pick(label: str, options: Sequence[Value], default: Value, *, key: str) -> Value:
     """One of a few numbers or words that need no translation."""
-    return st.segmented_control(_(label), list(options), default=default, required=True, key=key, bind="query-params")
+    value = st.segmented_control(_(label), list(options), default=default, required=True, key=key, bind="query-params")
+    return default if value is None else value  # an empty word in the URL chooses nothing
 
 
 def stops(label: str, options: Sequence[Value], default: Value, *, key: str, help: str | None = None) -> Value:

@@ -1,0 +1,50 @@
+# make run    sets up on first use and opens the app (STREAMLIT_SERVER_PORT and its like are honoured)
+# make test   sets up and runs every test, real browser included
+# make bench  prints the budget table for the running app
+# make format formats and lints
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: run test bench format chromium record
+.DEFAULT_GOAL := run
+
+run: $(VENV)/app
+	$(BIN)/python -m streamlit run app.py
+
+test: $(VENV)/tests chromium
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest --durations=10 -n $(WORKERS) --dist loadfile
+
+bench: $(VENV)/tests chromium
+	$(BIN)/python -m tests.bench
+
+format: $(VENV)/tests
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# What ships recorded is written anew: seconds, then a quarter of an hour for the story losses.
+record: $(VENV)/app
+	$(BIN)/python -m core.flow
+	$(BIN)/python -m core.losses
+
+# The environment is made on first use, and anew when the requirements change.
+$(VENV)/app: requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed")'
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/tests: $(VENV)/app tests/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+# Debian's Chromium where we may install it. Where there is none the browser tests fail, loudly; they never skip.
+chromium:
+	@if ! command -v chromium chromium-browser google-chrome >/dev/null 2>&1 \
+	    && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-noto-cjk >/dev/null; \
+	fi

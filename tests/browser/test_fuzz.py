@@ -1,0 +1,94 @@
+"""Thirty seconds of a visitor who does anything at all, on every page. The seed is printed; set FUZZ_SEED to repeat."""
+
+import os
+import random
+import time
+from urllib.parse import quote
+
+from pages.shared import frame
+
+PAGES = [("" if e.file == "01_home" else e.file[3:]) for e in frame.entries()]
+TEXTS = [
+    "",
+    " ",
+    "Sam",
+    "<b>x</b>",
+    "你好",
+    "🙂" * 40,
+    "$x$ **y** :z:",
+    "a\x00b",
+    "The cat " * 90,
+    "\u202eabc",
+    "1 2\n3 4",
+    "-1e9",
+]
+KEYS = ["Tab", "Enter", "Space", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Escape", "Home", "End", "PageDown"]
+VALUES = ["", "-1", "0", "1", "3,2", "nan", "true", "false", "zh", "en", "z", "random", "hand", "all", "512", "x" * 50]
+SECONDS = 30
+
+
+def act(page, chance, keys):
+    """One thing a hand could do."""
+    kind = chance.choice(["click", "click", "key", "drag", "type", "point"])
+    width, height = 1400, 1000
+    if kind == "key":
+        for _ in range(chance.randint(1, 6)):
+            page.keyboard.press(chance.choice(KEYS))
+    elif kind == "click":
+        targets = page.locator(
+            "section.stMain button:visible, section.stMain input:visible, section.stMain summary:visible"
+        )
+        n = targets.count()
+        if n:
+            targets.nth(chance.randrange(n)).click(timeout=1500, force=True, no_wait_after=True)
+    elif kind == "type":
+        boxes = page.locator("section.stMain textarea:visible, section.stMain input[type=text]:visible")
+        if boxes.count():
+            box = boxes.nth(chance.randrange(boxes.count()))
+            box.fill(chance.choice(TEXTS), timeout=1500)
+            box.press("Enter", timeout=1500)
+    elif kind == "drag":
+        page.mouse.move(chance.randrange(260, width), chance.randrange(height))
+        page.mouse.down()
+        page.mouse.move(chance.randrange(260, width), chance.randrange(height), steps=8)
+        page.mouse.up()
+    else:
+        page.mouse.click(chance.randrange(260, width), chance.randrange(height))
+
+
+def test_nothing_a_visitor_does_breaks_a_page(visitor):
+    from playwright.sync_api import Error
+
+    seed = int(os.environ.get("FUZZ_SEED", random.SystemRandom().randrange(10**6)))
+    print(f"\nfuzz seed {seed}")
+    chance = random.Random(seed)
+    visit = visitor(accept_downloads=True)
+    keys = [
+        "cell",
+        "layer",
+        "head",
+        "step",
+        "source",
+        "temperature",
+        "d_k",
+        "cut",
+        "lang",
+        "guess",
+        "block",
+        "link",
+        "zcell",
+    ]
+    end, acts, refused = time.monotonic() + SECONDS, 0, 0
+    while time.monotonic() < end:
+        query = "&".join(f"{chance.choice(keys)}={quote(chance.choice(VALUES))}" for _ in range(chance.randint(0, 4)))
+        visit.open(f"/{chance.choice(PAGES)}?{query}")
+        for _ in range(chance.randint(3, 8)):
+            try:
+                act(visit.page, chance, keys)
+            except Error:  # the target went away while the hand moved: nothing was done
+                refused += 1
+            acts += 1
+        visit.settle()
+        visit.check()
+    assert acts > 20, "too little was done to prove anything"
+    assert refused < acts / 2

@@ -1,0 +1,29 @@
+"""Opens a page as the app does, without a browser, and reads what it draws."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import live
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+def open_page(file, **query):
+    """The page after app.py has framed it. query: what stands in the URL."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params.update(query)
+    return app.run().switch_page(f"pages/{file}.py").run()
+
+
+def picture(app, key):
+    """(meta, arrays) of the live picture that was mounted under this key."""
+    for element in app.get("bidi_component"):
+        if f"-{key}-" in element.proto.id or element.proto.id.endswith(f"-{key}"):
+            return live.unpack(element.proto.bytes)
+    raise AssertionError(f"no picture {key} among {[e.proto.id for e in app.get('bidi_component')]}")
+
+
+def words(app):
+    """All Markdown on the page, as one text."""
+    return "\n".join(m.value for m in app.markdown)

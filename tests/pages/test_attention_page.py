@@ -1,0 +1,104 @@
+"""The attention page: what it shows is core's, and what the link says is what it shows."""
+
+import numpy as np
+import pytest
+
+from core import onehead, sentence
+from tests.pages.opening import open_page, picture, words
+
+READING = sentence.read(sentence.SENTENCE)
+PAGE = "06_attention"
+
+
+def shown(**query):
+    return picture(open_page(PAGE, **query), "picture")
+
+
+@pytest.mark.parametrize("step", onehead.STEPS)
+def test_the_picture_holds_the_trace_at_every_temperature(step):
+    meta, arrays = shown(step=step, layer="4", head="4")
+    assert meta["quantity"] == step
+    frames = onehead.frames(onehead.Demo(READING.ids, READING.tokens, 4, 4), step)
+    np.testing.assert_array_equal(arrays["values"].reshape(frames.values.shape), frames.values)
+    assert meta["rows"] == list(READING.tokens)
+    if step == "weights":
+        np.testing.assert_array_equal(arrays["entropy"], frames.entropy)
+
+
+@pytest.mark.parametrize(
+    ("query", "demo"),
+    [
+        (dict(scaling="false"), dict(scaling=False)),
+        (dict(mask="false"), dict(mask=False)),
+        (dict(scope="all"), dict(everywhere=True)),
+        (dict(layer="0", head="3"), dict(layer=0, head=3)),
+    ],
+)
+def test_every_switch_reaches_the_picture(query, demo):
+    values = shown(**query)[1]["values"]
+    frames = onehead.frames(onehead.Demo(READING.ids, READING.tokens, **demo), "weights").values
+    np.testing.assert_allclose(values.reshape(frames.shape), frames, atol=1e-6)
+    assert not np.allclose(frames, onehead.frames(onehead.Demo(READING.ids, READING.tokens), "weights").values)
+
+
+def test_a_link_restores_everything():
+    app = open_page(PAGE, words="The cat sat on the mat.", layer="3", temperature="0.5", cell="5,2", cut="share")
+    meta, _ = picture(app, "picture")
+    assert app.text_input(key="words").value == "The cat sat on the mat."
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == pytest.approx(0.5109)
+    assert meta["state"] == {"cell": [5, 2]}
+    assert app.query_params["cell"] == "5,2"
+
+
+def test_the_bare_address_is_bare_and_opens_at_softmax():
+    app = open_page(PAGE)
+    meta, _ = picture(app, "picture")
+    assert (meta["quantity"], meta["slider"]["name"], meta["signature"]) == ("weights", "temperature", True)
+    assert len(meta["slider"]["stops"]) >= 43
+    assert set(app.query_params) <= {"lang"}
+
+
+def test_cutting_shows_both_models():
+    meta, arrays = picture(open_page(PAGE, cell="13,3"), "next")
+    assert meta["names"][0] == "Sam"
+    assert arrays["values"][0, 0] == pytest.approx(0.323, abs=1e-3)
+    amy = meta["names"].index("Amy")
+    assert arrays["ghost"][amy] == pytest.approx(0.986, abs=1e-3)
+    meta, arrays = picture(open_page(PAGE, cell="13,3", cut="share"), "next")
+    assert arrays["values"][0, 0] == pytest.approx(0.981, abs=1e-3)
+    meta, arrays = picture(open_page(PAGE, cell="13,3", cut="look"), "next")
+    assert meta["names"][0] == "Amy"
+    assert "ghost" not in arrays
+
+
+def test_what_ifs_say_what_they_cost():
+    text = words(open_page(PAGE, scaling="false"))
+    assert "Mean loss on 6 short stories" in text.replace("\\", "")
+
+
+@pytest.mark.parametrize(("choice", "opening"), [("few", "Right."), ("most", "Not quite."), ("?", "")])
+def test_the_prediction_is_answered_by_core(choice, opening):
+    text = words(open_page(PAGE, links=choice)).replace("\\", "")
+    assert "3,744" in text
+    assert (f"**{opening}**" in text) == bool(opening)
+
+
+def test_the_random_source_is_labelled_random_and_snaps():
+    app = open_page(PAGE, source="random", scaling="false", d_k="512")
+    meta, arrays = picture(app, "picture")
+    assert "random" in words(app)
+    assert meta["slider"]["name"] == "d_k"
+    assert arrays["values"][-1].max(-1).mean() > 0.9
+    scaled = picture(open_page(PAGE, source="random", d_k="512"), "picture")[1]["values"]
+    assert scaled[-1].max(-1).mean() < 0.5
+
+
+def test_the_hand_source_computes_what_is_typed():
+    app = open_page(
+        PAGE, source="hand", hand_q="1 0\n0 1", hand_k="2 0\n0 0", hand_v="1\n3", scaling="false", step="scores"
+    )
+    np.testing.assert_array_equal(picture(app, "picture")[1]["values"][0], [[2, 0], [0, 0]])
+    app = open_page(PAGE, source="hand", hand_q="1 0 7\n0 1", step="scores")
+    assert "needs rows of equally many numbers" in words(app)
+    app = open_page(PAGE, source="hand", hand_q="1 0\n0 1", step="scores")
+    assert "do not fit" in app.warning[0].value

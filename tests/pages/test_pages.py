@@ -1,0 +1,30 @@
+"""Every page, in both languages, runs; a link brings back what it was copied from."""
+
+import re
+
+import pytest
+
+from pages.shared import frame
+from tests.pages.opening import open_page, words
+
+FILES = [entry.file for entry in frame.entries()]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("file", FILES)
+def test_runs_inside_the_frame(file, language):
+    app = open_page(file, lang=language)
+    assert not app.exception
+    assert app.sidebar.segmented_control(key="lang").value == language
+    assert not app.run().exception, "and a second time"
+    assert "«" not in words(app), "a hole was left open"
+    assert not re.search(r"\bnan\b|\binf\b", words(app)), "a number that is none"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_chinese_pages_speak_chinese(file):
+    english, chinese = (words(open_page(file, lang=language)) for language in ("en", "zh"))
+    sentences = {line for line in english.splitlines() if len(line.split()) > 4 and "$" not in line and "|" not in line}
+    quoted = {line for line in sentences if "Sam and Amy" in line}
+    assert not (sentences - quoted) & set(chinese.splitlines())
+    assert sum("\u4e00" <= c <= "\u9fff" for c in chinese) > 100

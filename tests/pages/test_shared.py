@@ -1,0 +1,112 @@
+"""What all pages share: escaping, packing, colours, code, the account of kept values."""
+
+import re
+
+import numpy as np
+import pytest
+
+from core.attention import SCORES, WEIGHTS
+from core.trace import Quantity
+from pages.shared import code, controls, live, palette
+from pages.shared.plane import around
+from pages.shared.text import filled, plain
+
+
+def test_visitors_text_is_escaped_for_markdown_html_and_latex():
+    nasty = "<b>&amp; **x** $y$ [a](b) `c` :red[d] # _e_ ~f~ | \\ > 1. http://x"
+    escaped = plain(nasty)
+    assert "<" not in escaped
+    assert not re.search(r"(?<!\\)[*$\[\]`_~|#:]", escaped.replace("&lt;", "").replace("&amp;", ""))
+    assert filled("say «x» and «n»", x="a*b", n=3) == "say a\\*b and 3"
+    assert filled("«x»", x="«y»") == "«y»"
+
+
+def test_packed_numbers_come_back_bit_for_bit():
+    arrays = {
+        "a": np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32),
+        "b": np.arange(7, dtype=np.uint8),
+        "c": np.array([[1.5, -np.inf]], np.float16),
+        "d": np.array([2**31 - 1], np.int32),
+    }
+    meta, again = live.unpack(live.pack({"text": "你好 \u2028 </script>"}, arrays))
+    assert meta == {"text": "你好 \u2028 </script>"}
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(again[name], array)
+        assert again[name].dtype == array.dtype
+
+
+def test_arrays_start_where_typed_arrays_may():
+    for extra in range(9):
+        data = live.pack({"x": "y" * extra}, {"a": np.ones(3, np.uint8), "b": np.ones(2)})
+        assert len(data) % 8 == 0
+        np.testing.assert_array_equal(live.unpack(data)[1]["b"], [1, 1])
+
+
+def luminance(colour):
+    rgb = (
+        [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] if isinstance(colour, str) else [c / 255 for c in colour]
+    )
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(a, b):
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("role", palette.ROLES)
+@pytest.mark.parametrize("theme", [0, 1])
+def test_every_role_can_be_read_on_its_paper(role, theme):
+    assert contrast(palette.ROLES[role][theme], palette.PAPER[theme]) >= 4.5
+
+
+COLOUR_BLIND = {  # Machado et al. 2009, severity 1.0, linear RGB
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+@pytest.mark.parametrize("kind", COLOUR_BLIND)
+@pytest.mark.parametrize("theme", [0, 1])
+def test_both_ends_of_the_diverging_scale_stay_apart_for_the_colour_blind(kind, theme):
+    low, high = (np.array(palette.DIVERGING[theme][i]) / 255 for i in (0, -1))
+    seen = [np.array(COLOUR_BLIND[kind]) @ c**2.2 for c in (low, high)]
+    assert np.abs(seen[0] - seen[1]).max() > 0.25
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_a_larger_weight_is_always_farther_from_the_paper(theme):
+    steps = [contrast(c, palette.WEIGHTS[theme][0]) for c in palette.WEIGHTS[theme]]
+    assert steps == sorted(steps)
+    assert steps[-1] > 7
+
+
+def test_the_code_of_a_number_is_the_line_that_records_it():
+    source = code.where(WEIGHTS)
+    assert source.path == "core/attention.py"
+    assert "trace(WEIGHTS" in source.text
+    with open(source.path, encoding="utf8") as file:
+        assert "trace(WEIGHTS" in file.read().splitlines()[source.line - 1]
+    assert code.where(SCORES).text == source.text
+    assert code.where(Quantity("nowhere", "", "", "")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [("13,3", (13, 3)), ("0,0", (0, 0)), ("-1,3", None), ("1", None), ("1,2,3", None), ("1.5,2", None), ("²,1", None),
+     ("999999999999,1", None), ("", None), ("a,b", None)],
+)  # fmt: skip
+def test_cells_in_a_link(text, cell):
+    assert controls.as_cell(text) == cell
+
+
+@pytest.mark.parametrize(("text", "number"), [("1.5", 1.5), ("nan", None), ("inf", None), ("1e400", None), ("x", None)])
+def test_numbers_in_a_link(text, number):
+    assert controls.as_number(text) == number
+
+
+def test_the_hull_of_points():
+    square = np.array([[0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0.5]])
+    assert set(around(square)) == {0, 1, 3, 4}
