@@ -44,7 +44,7 @@ $(VENV)/tests: $(VENV)/app tests/requirements.txt
 
 # Debian's Chromium where we may install it. Where there is none the browser tests fail, loudly; they never skip.
 chromium:
-	@if ! command -v chromium chromium-browser google-chrome >/dev/null 2>&1 \
-	    && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	@if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null && ! command -v google-chrome >/dev/null \
+	    && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-noto-cjk >/dev/null; \
 	fi

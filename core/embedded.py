@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 from core import tokenizer
 from core.checkpoint import load
 from core.model import Decoder
-from core.sentence import FOLDER
+from core.sentence import FOLDER, Word, top, word
 from core.tokenizer import ASSETS
 from core.trace import Trace
 from core.whatif import Change
@@ -23,7 +24,7 @@ UNTOUCHED = Change()
 @cache
 def model() -> Decoder:
     """The one model all sessions share. It is only read: what-ifs edit values as they pass, never weights."""
-    torch.set_num_threads(min(2, torch.get_num_threads()))  # many visitors, few cores: threads would only queue
+    torch.set_num_threads(1)  # a pass is bound by memory: a second thread gains little, and visitors share the cores
     return load(FOLDER)
 
 
@@ -53,6 +54,27 @@ def story_loss(change: Change = UNTOUCHED) -> float:
     losses = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten(), reduction="none").view(len(rows), -1)
     real = torch.arange(1, rows.shape[1]) < lengths[:, None]
     return float(losses[real].mean())
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What follows a text: the likeliest words, and the probability of one that is asked about."""
+
+    words: tuple[Word, ...]
+    asked: Word
+
+
+def outlook(ids: tuple[int, ...], tokens: tuple[str, ...], change: Change, asked: int | None = None) -> Outlook:
+    """The next word under a change. asked: an id; None asks about the likeliest."""
+    probs = run(ids, tokens, change, ("next_probs",))["next_probs"].value
+    words = tuple(top(probs))
+    return Outlook(words, words[0] if asked is None else word(asked, probs))
+
+
+def chances(ids: tuple[int, ...], tokens: tuple[str, ...], change: Change, of: tuple[int, ...]) -> tuple[float, ...]:
+    """The probabilities of some tokens to follow, by their ids."""
+    probs = run(ids, tokens, change, ("next_probs",))["next_probs"].value
+    return tuple(float(probs[i]) for i in of)
 
 
 def story_count() -> int:

@@ -91,6 +91,15 @@ def head_of(demo: Demo) -> Head:
 
 
 @torch.inference_mode()
+def heated(head: Head, temperature: float) -> Head:
+    """A head at another temperature. What stands before softmax is divided by it, what stands before that stays."""
+    scaled, allowed = (torch.from_numpy(np.array(x)) for x in (head.scaled, head.allowed))
+    scaled = scaled * (head.temperature / temperature)
+    weights = at.share_out(scaled.masked_fill(~allowed, -torch.inf), allowed)
+    return replace(head, scaled=to_numpy(scaled), weights=to_numpy(weights), temperature=temperature)
+
+
+@torch.inference_mode()
 def frames(demo: Demo, step: str) -> Frames:
     """One step of the chosen head at each of TEMPERATURES, in one broadcast call; everywhere: in one batched pass."""
     if demo.everywhere:

@@ -15,14 +15,15 @@ with left:
     frame.heading("06_attention")
 with right:
     source = controls.choice("Vectors", parts.SOURCES, "sentence", key="source")
-room = parts.open_room(source)
-if room.demo:
+room = parts.sentence_room() if source == "sentence" else None
+if room:
     parts.prediction(room.reading)
 
 
 # The five steps, one open at a time. A click or a release runs this part alone.
 @st.fragment
-def steps(room: parts.Room) -> None:
+def steps(room: parts.Room | None) -> None:
+    room = room or parts.own_vectors(source)
     head = room.head(room.value())
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
@@ -32,10 +33,10 @@ def steps(room: parts.Room) -> None:
         with right:
             cut = controls.choice("A click on a cell", parts.CUTS, "keep", key="cut", hide_label=True)
     cell = parts.chosen_cell(room, step, head.v.shape[-1] if step == "z" else len(room.columns))
-    row = cell[0] if cell else len(room.rows) - 1
+    row = parts.followed(room, cell)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        parts.picture(room, head, step, cell, cutting=cut != "look")
+        parts.picture(room, head, step, cell, row=row, cutting=cut != "look")
         more.downloads(room, row)
     with right:
         parts.beside(room, head, step, cell, cut)
@@ -51,14 +52,15 @@ def steps(room: parts.Room) -> None:
 steps(room)
 
 # What to notice.
-if room.demo:
+if room:
     more.overview(room)
     if controls.switch("Show which links decide", False, key="ranking"):
         parts.ranking(room)
 prose("attention", "closing")
 
 # Check yourself, common mistakes, the words.
-more.check(room)
+if room:
+    more.check(room)
 more.common_mistakes(room)
 more.words()
 frame.onward("06_attention")

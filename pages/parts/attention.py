@@ -72,15 +72,15 @@ class Room:
 # ---- sources ----
 
 
-def open_room(source: str) -> Room:
-    return {"sentence": _sentence, "hand": _hand, "random": _random}[source]()
+def own_vectors(source: str) -> Room:
+    return {"hand": _hand, "random": _random}[source]()
 
 
 def _by_temperature() -> dict[str, Any]:
     return dict(name="temperature", label=_("Temperature"), stops=oh.TEMPERATURES, default=1.0)
 
 
-def _sentence() -> Room:
+def sentence_room() -> Room:
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     with right:
         _examples()
@@ -106,12 +106,17 @@ def _sentence() -> Room:
     def demo(tau: float) -> oh.Demo:
         return replace(calm, temperature=tau)
 
+    def head_at(tau: float) -> oh.Head:
+        if calm.everywhere:
+            return frame.cached(oh.head_of, demo(tau))
+        return oh.heated(frame.cached(oh.head_of, calm), tau)
+
     return Room(
         **_by_temperature(),
         rows=list(reading.tokens),
         columns=list(reading.tokens),
         frames=lambda step: frame.cached(oh.frames, calm, step),
-        head=lambda tau: frame.cached(oh.head_of, demo(tau)),
+        head=head_at,
         trace=lambda tau: whole_trace(demo(tau)),
         demo=demo,
         scope=f"block{layer}.",
@@ -284,12 +289,11 @@ def _random() -> Room:
 # ---- the picture and what stands beside it ----
 
 
-def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, cutting: bool) -> None:
+def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, *, row: int, cutting: bool) -> None:
     """The live matrix of one step, with the slider that acts on it."""
     frames, quantity = room.frames(step), STEPS[step]
     moving = len(frames.values) > 1
     columns = [str(i) for i in range(frames.values.shape[-1])] if step == "z" else room.columns
-    last = len(room.rows) - 1
     title = _("{row} · entropy {entropy} bit") if frames.entropy is not None else "{row}"
     shut = ~head.allowed if step in ("masked", "weights") else None
     matrix.show(
@@ -304,10 +308,11 @@ def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, 
             column_role="v" if step == "z" else "k",
             cut=cutting,
             bound=_bound(frames.values, step),
+            strip=title if step in ("weights", "z") else "",
         ),
         slider=room.slider() if moving else None,
         entropy=frames.entropy,
-        strip=matrix.Strip(title, last) if step in ("weights", "z") else None,
+        row=row,
         shut=shut,
         cell=cell,
         signature=True,
@@ -350,6 +355,12 @@ def chosen_cell(room: Room, step: str, width: int) -> tuple[int, int] | None:
     return cell if cell and cell[0] < len(room.rows) and cell[1] < width else None
 
 
+def followed(room: Room, cell: tuple[int, int] | None) -> int:
+    """The query whose row is marked in all five steps: the chosen cell's, else the last."""
+    cell = cell or controls.kept("cell", None, controls.as_cell)
+    return cell[0] if cell and cell[0] < len(room.rows) else len(room.rows) - 1
+
+
 def beside(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, cut: str) -> None:
     """The formula, the shape, the next word, and where the chosen number comes from."""
     quantity = STEPS[step]
@@ -375,15 +386,14 @@ def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None
     if step == "weights" and cell and cut != "look" and head.allowed[cell]:
         where = (demo.layer, demo.head, *cell)
         change = replace(change, cut=where, share=cut == "share")
-    probs = [_probs(demo, change), _probs(demo, embedded.UNTOUCHED)]
-    answer = int(probs[1].argmax())
-    words, touched = sentence.top(probs[0]), change != embedded.UNTOUCHED
-    before = [float(probs[1][word.id]) for word in words] if touched else None
+    before = frame.cached(embedded.outlook, demo.ids, demo.tokens, embedded.UNTOUCHED, most=256)
+    answer, touched = before.asked, change != embedded.UNTOUCHED
+    now = frame.cached(embedded.outlook, demo.ids, demo.tokens, change, answer.id, most=4096) if touched else before
+    ghost = _ghost(demo, now) if touched else None
     st.markdown(f"**{_('Next word')}**" + (f" · {_('outlined: the untouched model')}" if touched else ""))
-    bars.next_words(words, key="next", before=before, answer=answer)
-    word = sentence.word(answer, probs[0])
+    bars.next_words(list(now.words), key="next", before=ghost, answer=answer.id)
     template = N_("p(«word») = «now», untouched «then»") if touched else N_("p(«word») = «now»")
-    say(template, word=word.token, now=f"{word.p:.3f}", then=f"{probs[1][answer]:.3f}")
+    say(template, word=answer.token, now=f"{now.asked.p:.3f}", then=f"{answer.p:.3f}")
     if where:
         template = N_("Weight «query» → «key» is zero now; the rest of its row stays as it was.")
         if cut == "share":
@@ -392,13 +402,10 @@ def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None
         st.button(_("Put it back"), on_click=controls.forget, args=("cell",), key="put_back")
 
 
-def _probs(demo: oh.Demo, change: Any) -> np.ndarray:
-    """The next token's distribution, kept small."""
-    return frame.cached(_next, demo.ids, demo.tokens, change, most=64)
-
-
-def _next(ids: tuple[int, ...], tokens: tuple[str, ...], change: Any) -> np.ndarray:
-    return embedded.run(ids, tokens, change, ("next_probs",))["next_probs"].value
+def _ghost(demo: oh.Demo, now: embedded.Outlook) -> list[float]:
+    """The same words' probabilities in the untouched model."""
+    ids = tuple(word.id for word in now.words)
+    return list(frame.cached(embedded.chances, demo.ids, demo.tokens, embedded.UNTOUCHED, ids, most=4096))
 
 
 # ---- the signature question ----

@@ -120,18 +120,18 @@ def check(room: Room) -> None:
     checks.number(question, score / root, key="check", how=N_("«score» ÷ «root» = «answer»."), **names)
 
 
-def common_mistakes(room: Room) -> None:
+def common_mistakes(room: Room | None) -> None:
+    """The mistakes that this page can show; three of them need the visitor's own sentence."""
+    names = ["range", "one", "width", "map", "vectors", "empty"]
     values: dict[str, object] = {}
-    head = room.head(room.default)
-    if room.demo:
+    if room:
         demo = room.demo(1.0)
         itself = frame.cached(oh.unprojected, demo.ids, demo.tokens, demo.layer)
         recorded, both = frame.cached(oh.bilinear, demo, len(demo.ids) - 1, 0)
-        values = dict(itself=f"{itself:.2f}", recorded=f"{recorded:.3f}", both=f"{both:.3f}")
-    names = ["range", "one", "width", "map", "vectors", "numpy", "empty"] + (
-        ["unprojected", "form"] if room.demo else []
-    )
-    mistakes.show("attention", names, torch=f"{oh.against_torch(head):.0e}", **values)
+        gap = oh.against_torch(room.head(1.0))
+        values = dict(itself=f"{itself:.2f}", recorded=f"{recorded:.3f}", both=f"{both:.3f}", torch=f"{gap:.0e}")
+        names += ["numpy", "unprojected", "form"]
+    mistakes.show("attention", names, **values)
 
 
 def words() -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -94,7 +95,7 @@ def heading(file: str) -> None:
     entry = next(entry for entry in entries() if entry.file == file)
     with st.container(gap=None):
         st.title(_(entry.title), anchor=False)
-        st.markdown(f"*{_(entry.asks)}*")
+        st.markdown(_(entry.asks))
 
 
 def onward(file: str) -> None:
@@ -109,11 +110,17 @@ def onward(file: str) -> None:
 
 
 def cached(run: Callable[..., Result], *settings: object, most: int = 8) -> Result:
-    """`run(*settings)`, kept for the settings seen lately and shared by all sessions, so results are only read.
+    """`run(*settings)`, kept for the settings used last and shared by all sessions, so results are only read.
 
-    `run` comes from core; settings are plain values or frozen dataclasses.
+    `run` is a function of core; settings are plain values, tuples or frozen dataclasses. The standard library's cache
+    answers in microseconds; Streamlit's reads the function's source and hashes every argument, a millisecond each time.
     """
-    return st.cache_resource(run, max_entries=most, show_spinner=False)(*settings)
+    return _remembering(run, most)(*settings)
+
+
+@cache
+def _remembering(run: Callable[..., Result], most: int) -> Callable[..., Result]:
+    return lru_cache(maxsize=most)(run)
 
 
 _last = [time.monotonic()]

@@ -22,7 +22,5 @@ def show(made: Provenance, *, key: str, quantity: str, says: str) -> None:
         says=says,
         rows=list(names),
         columns=list(made.columns) if made.columns else None,
-        look=matrix.Look(
-            row_title="", column_title="key" if made.columns else N_("dimension"), flat=26, follow=False, tools=False
-        ),
+        look=matrix.Look(row_title="", column_title="key" if made.columns else N_("dimension"), flat=26, tools=False),
     )

@@ -27,15 +27,15 @@ FLAGS = [
 
 
 class Server:
-    """`streamlit run app.py` on a port of its own, with the repository's own configuration."""
+    """`streamlit run` on a port of its own; app.py with the repository's configuration unless told otherwise."""
 
-    def __init__(self) -> None:
+    def __init__(self, app: Path = ROOT / "app.py", folder: str | Path = ROOT) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the server
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+        command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.headless", "true"]
         command += [
             "--server.address",
             "127.0.0.1",

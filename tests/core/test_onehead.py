@@ -50,6 +50,17 @@ def test_every_frame_is_what_the_model_computes_at_that_temperature(step, everyw
     np.testing.assert_allclose(frames[min(stop, len(frames) - 1)], recorded, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("setting", [{}, dict(scaling=False), dict(mask=False)])
+def test_a_heated_head_is_the_head_of_a_hot_model(setting):
+    tau = onehead.TEMPERATURES[7]
+    calm = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, **setting))
+    hot = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, temperature=tau, **setting))
+    again = onehead.heated(calm, tau)
+    np.testing.assert_allclose(again.weights, hot.weights, atol=1e-5)
+    np.testing.assert_allclose(again.scaled, hot.scaled, rtol=1e-4, atol=1e-4)
+    assert again.temperature == hot.temperature
+
+
 def test_the_temperature_of_one_head_leaves_the_others_alone():
     hot = onehead.run(onehead.Demo(READING.ids, READING.tokens, 5, 1, temperature=3.0))
     calm = onehead.run(DEMO)

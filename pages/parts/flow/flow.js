@@ -78,6 +78,7 @@ const FLOW = {
     view.rolling = true;
     const step = (now) => {
       view.progress = Math.min(1, Math.max(0.001, (now - start) / 1400));
+      view.scroll.scrollLeft = view.progress * (view.wide - view.width); // on a phone the map passes by
       FLOW.draw(view);
       if (view.progress < 1 && view.root.isConnected) requestAnimationFrame(step);
       else view.rolling = false;

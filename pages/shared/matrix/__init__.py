@@ -19,14 +19,6 @@ FROM_ZERO = {"weights", "allowed", "probs"}  # everything else diverges around z
 
 
 @dataclass(frozen=True)
-class Strip:
-    """The followed row once more as columns under the matrix. title may hold {row} and {entropy}; row: the first."""
-
-    title: str
-    row: int
-
-
-@dataclass(frozen=True)
 class Look:
     """How a matrix is dressed."""
 
@@ -39,7 +31,7 @@ class Look:
     most: int = 44  # a cell's widest, in pixels
     flat: int | None = None  # a cell's greatest height, for long thin matrices
     tall: int = 450  # the greatest height of all cells together
-    follow: bool = True  # frame the chosen cell's row
+    strip: str = ""  # the followed row once more as columns below: its title, may hold {row} and {entropy}
     cut: bool = False  # cross the chosen cell out
     point: tuple[tuple[int, int], ...] = ()  # cells to frame
     tools: bool = True  # PNG, SVG, CSV
@@ -56,7 +48,7 @@ def show(
     look: Look | None = None,
     slider: live.Slider | None = None,
     entropy: np.ndarray | None = None,
-    strip: Strip | None = None,
+    row: int | None = None,
     shut: np.ndarray | None = None,
     cell: tuple[int, int] | None = None,
     signature: bool = False,
@@ -64,8 +56,8 @@ def show(
 ) -> None:
     """Draw `values`, (row, column) or (frame, row, column), with one frame for each stop of the slider.
 
-    says: what the picture shows, one sentence, for those who cannot see it. entropy: (frame, row), in bits. shut:
-    (row, column), True where nothing may be; these cells are hatched.
+    row: the one to follow until a cell is chosen. says: what there is to see, for those who cannot see it. entropy:
+    (frame, row), in bits. shut: (row, column), True where nothing may be; these cells are hatched.
     """
     look = look or Look()
     frames = values if values.ndim == 3 else values[None]
@@ -81,7 +73,7 @@ def show(
         "rows": rows,
         "columns": columns,
         "packed": packed,
-        "strip": {"title": strip.title, "row": strip.row} if strip else None,
+        "row": row,
     }
     state = {"cell": list(cell) if cell else None}
     live.mount(MATRIX, key, meta, arrays, slider=slider, state=state, released=released)
@@ -98,7 +90,7 @@ def _dressed(look: Look, quantity: str, frames: np.ndarray) -> dict[str, Any]:
         "cell": look.most,
         "cellHeight": look.flat,
         "tall": look.tall,
-        "follow": look.follow,
+        "strip": look.strip,
         "cut": look.cut,
         "point": [list(p) for p in look.point],
         "tools": look.tools,

@@ -208,8 +208,8 @@ const MATRIX = {
       pen.lineWidth = thick;
       pen.strokeRect(left + c * cell, top + r * tall, w * cell, tall);
     };
-    const chosen = view.state.cell;
-    if (chosen && meta.follow !== false) frame(chosen[0], 0, columns, view.colours.row ?? view.accent, 2);
+    const chosen = view.state.cell, row = chosen?.[0] ?? meta.row;
+    if (Number.isInteger(row) && row < view.cells.rows) frame(row, 0, columns, view.colours.row ?? view.accent, 2);
     for (const [r, c] of meta.point ?? []) frame(r, c, 1, view.ink, 1.5);
     if (chosen) {
       frame(chosen[0], chosen[1], 1, view.accent, 3);
@@ -230,13 +230,13 @@ const MATRIX = {
   // The followed row once more as columns under the picture, and how spread out it is.
   row(view) {
     const { pen, meta, scale } = view, { left, cell, bottom, strip, size } = view.box, { columns } = view.cells;
-    const r = view.state.cell?.[0] ?? meta.strip.row, foot = bottom + strip - 4, most = strip - 32;
+    const r = view.state.cell?.[0] ?? meta.row ?? view.cells.rows - 1, foot = bottom + strip - 4, most = strip - 32;
     pen.font = `600 ${size}px ${view.font}`;
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.fillStyle = view.colours.row ?? view.ink;
     const entropy = view.arrays.entropy?.values[view.frame * view.cells.rows + r];
-    pen.fillText(fill(meta.strip.title, { row: name(view, "rows", r), entropy: entropy === undefined ? "" : entropy.toFixed(2) }), left, bottom + 14);
+    pen.fillText(fill(meta.strip, { row: name(view, "rows", r), entropy: entropy === undefined ? "" : entropy.toFixed(2) }), left, bottom + 14);
     pen.fillStyle = view.colours.bar;
     const high = Math.max(scale.high, -scale.low);
     for (let c = 0; c < columns; c++) {
