@@ -67,8 +67,8 @@ def show(
         "words": {"block": _("Block"), "head": _("Head"), "lens": _("If it ended here")},
         "tools": False,
     }
-    state = {"block": min(block, n_layers - 1), "head": min(head, n_heads - 1), "open": None}
-    live.mount(FLOW, key, meta, _arrays(flow, from_row, n_layers), state=state, released=released)
+    state = {"block": min(block, n_layers - 1), "head": min(head, n_heads - 1)}
+    live.mount(FLOW, key, meta, _arrays(flow, from_row, n_layers), state=state, triggers=("open",), released=released)
 
 
 TITLES = {

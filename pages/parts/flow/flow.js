@@ -48,6 +48,10 @@ const FLOW = {
 
   buttons(view) {
     const { meta } = view;
+    const now = JSON.stringify([meta.words, meta.blocks, meta.heads, view.block, view.head]);
+    view.bar.hidden = !meta.unrolled;
+    if (now === view.barred) return;
+    view.barred = now;
     const group = (name, label, n) => {
       const box = make("div", { class: "group", role: "group", "aria-label": label }, make("span", {}, label));
       for (let i = 0; i < n; i++) {
@@ -60,7 +64,6 @@ const FLOW = {
     };
     const focused = view.bar.contains(view.bar.getRootNode().activeElement) ? view.bar.getRootNode().activeElement.getAttribute("aria-label") : null;
     view.bar.replaceChildren(group("block", meta.words.block, meta.blocks), group("head", meta.words.head, meta.heads));
-    view.bar.hidden = !meta.unrolled;
     if (focused) view.bar.querySelector(`[aria-label="${focused}"]`)?.focus();
   },
 
@@ -132,11 +135,14 @@ const FLOW = {
 
   titlesOf(view) { // the names above the columns; those that have a page open it
     const { meta } = view;
+    const now = JSON.stringify([meta.titles, meta.pages, meta.shapes, meta.unrolled, view.block, view.wide]);
+    if (now === view.titled) return; // a button must not be exchanged under a finger
+    view.titled = now;
     const nodes = [];
     const put = (text, x, width, stage, level = 0) => {
       const page = meta.pages[stage];
       const node = make(page ? "button" : "span", { class: "title", type: page ? "button" : null, title: meta.says[stage] ?? null }, text);
-      if (page) node.addEventListener("click", () => view.setStateValue("open", page));
+      if (page) node.addEventListener("click", () => view.setTriggerValue("open", page));
       Object.assign(node.style, { left: `${x}px`, width: `${width}px`, top: `${level ? 6 : 30}px` });
       nodes.push(node);
       const shape = meta.shapes[stage];

@@ -96,11 +96,13 @@ def mount(
     *,
     slider: Slider | None = None,
     state: dict[str, Any] | None = None,
+    triggers: tuple[str, ...] = (),
     released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """Put a picture on the page.
 
-    state: what the picture starts with beside its slider ({"cell": [13, 3]}). released(name, value) is called before
+    state: what the picture starts with beside its slider ({"cell": [13, 3]}). triggers: what it may ask for once,
+    without keeping it ("open"). released(name, value) is called before
     the next run for everything the visitor lets go of; values come from a browser, so the receiver checks them.
     """
     now = dict(state or {})
@@ -118,7 +120,7 @@ def mount(
         meta["slider"]["at"] = slider.stops.index(shipped[slider.name])
     meta = meta | {"state": {n: v for n, v in shipped.items() if not slider or n != slider.name}}
     meta["id"] = hashlib.blake2b((digest.hexdigest() + json.dumps(shipped)).encode(), digest_size=12).hexdigest()
-    callbacks = {f"on_{name}_change": (lambda name=name: _let_go(key, name, released)) for name in names}
+    callbacks = {f"on_{name}_change": (lambda name=name: _let_go(key, name, released)) for name in (*names, *triggers)}
     renderer(key=key, data=pack(meta, arrays), **callbacks)
 
 

@@ -291,12 +291,12 @@ function quoted(x) { // a token that a spreadsheet would take for a formula is m
 const escaped = (x) => String(x).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 function live(painter) {
-  return ({ data, parentElement, setStateValue }) => {
+  return ({ data, parentElement, setStateValue, setTriggerValue }) => {
     if (!data) return;
     const { meta, arrays } = unpack(data);
     let view = VIEWS.get(parentElement);
     if (!view) VIEWS.set(parentElement, (view = new View(parentElement, painter)));
-    view.setStateValue = setStateValue;
+    Object.assign(view, { setStateValue, setTriggerValue });
     view.update(meta, arrays);
     return () => parentElement.isConnected || view.close();
   };
