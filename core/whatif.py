@@ -38,6 +38,7 @@ class WhatIf(Trace):
 class Change:
     """One set of interventions, as a page offers it. The default changes nothing.
 
+    window: every token sees at most that many tokens back, itself included.
     temperature, in `head` (layer, head) or, where that is None, in all heads; cut: (layer, head, query, key), a
     weight set to zero while the rest of its row stays as it was or, with `share`, takes the freed weight over (as if
     the pair were forbidden); muted: (layer, head) whose output z becomes zero.
@@ -46,6 +47,7 @@ class Change:
     scaling: bool = True
     mask: bool = True
     rotation: bool = True
+    window: int | None = None
     temperature: float = 1.0
     head: tuple[int, int] | None = None
     cut: tuple[int, int, int, int] | None = None
@@ -63,6 +65,8 @@ class Change:
             made.append((f"block{layer}.scaled", lambda s, head=head: _heat(s, self.temperature, head)))
         if not self.mask:
             made.append(("block*.allowed", torch.ones_like))
+        if self.window:
+            made.append(("block*.allowed", lambda a: a & torch.ones_like(a).triu(1 - self.window)))
         if self.cut:
             layer, head, query, key = self.cut
             where, number = ("masked", -torch.inf) if self.share else ("weights", 0.0)

@@ -28,15 +28,43 @@ class Entry:
     minutes: int
 
 
-CATALOG = {  # section -> pages; the order is the reading order
-    "Start": (Entry("01_home", "Home", "How does a model find the next word?", 3),),
-    "Attention": (Entry("06_attention", "Attention, step by step", "How does one word read the others?", 12),),
+CATALOG = {  # section -> pages; the order is the reading order. A page is shown once its file is there.
+    "Start": (
+        Entry("01_home", "Home", "How does a model find the next word?", 3),
+        Entry("02_why", "Why attention?", "What was wrong with reading word by word?", 8),
+    ),
+    "Words become numbers": (
+        Entry("03_tokens", "From text to vectors", "What does a model see when it reads?", 12),
+        Entry("04_projections", "Linear layers make Q, K, V", "How does a vector become a question?", 10),
+        Entry("05_softmax", "Softmax lab", "How do scores become shares?", 10),
+    ),
+    "Attention": (
+        Entry("06_attention", "Attention, step by step", "How does one word read the others?", 12),
+        Entry("07_masks", "Masks and cross-attention", "Who may look at whom?", 10),
+        Entry("08_heads", "Many heads, fewer keys", "Why many heads, and why share their keys?", 12),
+    ),
+    "Order": (
+        Entry("09_position", "Where am I? Order and position", "How does a model know what stands where?", 10),
+        Entry("10_rope", "RoPE and long context", "How does turning a vector tell the distance?", 12),
+    ),
+    "The whole model": (
+        Entry("11_norms", "Norms, residuals, training dynamics", "What keeps a deep stack alive?", 12),
+        Entry("12_feedforward", "The FFN: ReLU, SwiGLU, experts", "What happens between two attentions?", 10),
+        Entry("13_model", "Build the model", "What does a block consist of?", 12),
+        Entry("14_ledger", "The ledger: parameters, FLOPs, memory", "What does a model cost?", 12),
+    ),
+    "Running and thinking": (
+        Entry("15_inference", "Running it", "What happens at every new word?", 12),
+        Entry("16_theory", "Theory and scaling", "What can such a machine learn?", 12),
+        Entry("17_exam", "Exam room", "Can you answer it yourself?", 15),
+    ),
 }
 Result = TypeVar("Result")
 
 
 def entries() -> list[Entry]:
-    return [entry for section in CATALOG.values() for entry in section]
+    """The pages that are built, in reading order."""
+    return [entry for section in CATALOG.values() for entry in section if (PAGES / f"{entry.file}.py").is_file()]
 
 
 def path_of(entry: Entry) -> str:
@@ -45,12 +73,16 @@ def path_of(entry: Entry) -> str:
 
 
 def pages() -> dict[str, list]:
+    """For st.navigation: section -> pages, without sections that are still empty."""
+    built = entries()
     return {
         _(section): [
             st.Page(PAGES / f"{entry.file}.py", title=_(entry.title), default=entry.file == "01_home")
             for entry in listed
+            if entry in built
         ]
         for section, listed in CATALOG.items()
+        if set(listed) & set(built)
     }
 
 

@@ -34,6 +34,8 @@ def meddling(change):
             if change.head in (None, (layer, head)):
                 scores[:, head] /= change.temperature
         forbidden = torch.ones(n, n, dtype=torch.bool).triu(1) if change.mask else torch.zeros(n, n, dtype=torch.bool)
+        if change.window:
+            forbidden |= torch.ones(n, n, dtype=torch.bool).tril(-change.window)
         scores[..., forbidden] = -torch.inf
         if change.cut and change.cut[0] == layer and change.share:
             scores[:, change.cut[1], change.cut[2], change.cut[3]] = -torch.inf
@@ -53,6 +55,8 @@ CHANGES = [
     Change(),
     Change(scaling=False),
     Change(mask=False),
+    Change(window=3),
+    Change(mask=False, window=2),
     Change(temperature=0.4),
     Change(temperature=2.5, head=(1, 2)),
     Change(cut=(1, 2, 6, 3)),

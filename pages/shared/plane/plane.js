@@ -6,7 +6,40 @@ const PLANE = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
     view.picture.append(view.canvas);
+    view.canvas.addEventListener("pointerdown", (event) => PLANE.grab(view, event));
+    view.canvas.addEventListener("pointermove", (event) => PLANE.pull(view, event));
+    view.canvas.addEventListener("pointerup", () => PLANE.let(view));
+    view.canvas.addEventListener("pointercancel", () => PLANE.let(view));
   },
+
+  // A mover may be taken by the hand: the frame in which it comes nearest to the hand is shown.
+  grab(view, event) {
+    if (!view.meta.slider || !view.meta.movers.length) return;
+    view.canvas.setPointerCapture(event.pointerId);
+    view.grabbed = true;
+    PLANE.pull(view, event);
+  },
+
+  pull(view, event) {
+    if (!view.grabbed) return;
+    const { values } = view.arrays.moving, m = view.meta.movers.length;
+    let best = view.frame, near = Infinity;
+    for (let f = 0; f < view.meta.slider.stops.length; f++) {
+      const [x, y] = view.place(values[2 * f * m], values[2 * f * m + 1]);
+      const d = (x - event.offsetX) ** 2 + (y - event.offsetY) ** 2;
+      if (d < near) [near, best] = [d, f];
+    }
+    if (best === view.frame) return;
+    view.go(best);
+    view.draw();
+  },
+
+  let(view) {
+    if (!view.grabbed) return;
+    view.grabbed = false;
+    view.let_go();
+  },
+
 
   layout(view) {
     const { meta } = view, [x0, x1, y0, y1] = meta.bounds;
@@ -15,6 +48,8 @@ const PLANE = {
     const height = Math.max(160, (y1 - y0) * unit + 2 * MARGIN);
     view.pen = sized(view.canvas, width, height, view.ratio);
     view.canvas.setAttribute("aria-label", meta.alt);
+    view.canvas.style.cursor = meta.slider && meta.movers.length ? "grab" : "default";
+    view.canvas.style.touchAction = meta.slider && meta.movers.length ? "none" : "";
     const left = (width - (x1 - x0) * unit) / 2;
     view.place = (x, y) => [left + (x - x0) * unit, height - MARGIN - (y - y0) * unit];
     view.box = { width, height };

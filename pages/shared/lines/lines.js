@@ -1,0 +1,240 @@
+// Lines over a common axis, frame by frame: values, names at the line's end, marks, and the numbers under the pointer.
+
+const ROOM = { left: 58, right: 14, top: 14, bottom: 40 };
+
+function ticks(low, high, log, most) {
+  if (log) {
+    const from = Math.ceil(Math.log10(low) - 1e-9), to = Math.floor(Math.log10(high) + 1e-9), step = Math.max(1, Math.ceil((to - from + 1) / most));
+    return Array.from({ length: Math.max(0, Math.floor((to - from) / step) + 1) }, (_, i) => 10 ** (from + i * step));
+  }
+  const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw)), unit = [1, 2, 5, 10].find((m) => m * power >= raw) * power;
+  const out = [];
+  for (let x = Math.ceil(low / unit) * unit; x <= high + unit * 1e-6; x += unit) out.push(Math.abs(x) < unit * 1e-6 ? 0 : x);
+  return out;
+}
+
+function tick(x) {
+  const a = Math.abs(x);
+  const text = a !== 0 && (a < 1e-3 || a >= 1e5) ? x.toExponential(0).replace("e+", "e") : String(Number(x.toPrecision(4)));
+  return text.replace("-", "−");
+}
+
+const LINES = {
+  build(view) {
+    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
+    view.canvas = make("canvas", { role: "img" });
+    view.tip = make("div", { class: "tip", hidden: true });
+    view.legend = make("div", { class: "legend" });
+    view.stage.append(view.canvas, view.tip);
+    view.picture.append(view.legend, view.stage);
+    view.canvas.addEventListener("pointermove", (event) => LINES.point(view, LINES.nearest(view, event.offsetX)));
+    view.canvas.addEventListener("pointerleave", () => LINES.point(view, -1));
+    view.canvas.addEventListener("click", (event) => LINES.choose(view, LINES.nearest(view, event.offsetX)));
+    view.stage.addEventListener("keydown", (event) => LINES.key(view, event));
+    view.stage.addEventListener("blur", () => LINES.point(view, -1));
+  },
+
+  update(view) {
+    const { meta } = view;
+    view.at = -1;
+    view.stage.setAttribute("aria-label", `${meta.label} ${meta.words.keys}`);
+    view.canvas.setAttribute("aria-label", meta.alt);
+  },
+
+  layout(view) {
+    const { meta } = view, { x, y } = meta;
+    const inner = [Math.max(80, view.width - ROOM.left - ROOM.right), meta.tall - ROOM.top - ROOM.bottom];
+    const part = (value, { low, high, log }) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
+    view.px = (value) => ROOM.left + inner[0] * part(value, x);
+    view.py = (value) => ROOM.top + inner[1] * (1 - part(value, y));
+    view.inner = inner;
+    view.pen = sized(view.canvas, view.width, meta.tall, view.ratio);
+    view.still = LINES.axes(view);
+    view.legend.replaceChildren(...meta.series.map(({ name, dash }, i) => {
+      const swatch = make("i", { class: dash ? "dash" : null });
+      swatch.style.borderColor = LINES.colour(view, i);
+      return make("span", {}, swatch, name);
+    }));
+    view.legend.hidden = meta.series.length < 2 && !meta.series[0]?.name;
+  },
+
+  colour(view, i) {
+    return view.colours[`series${i}`] ?? view.ink;
+  },
+
+  axes(view) {
+    const { meta } = view, still = make("canvas", { width: view.canvas.width, height: view.canvas.height }), pen = still.getContext("2d");
+    pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
+    pen.fillStyle = view.paper;
+    pen.fillRect(0, 0, view.width, meta.tall);
+    pen.font = `12px ${view.font}`;
+    pen.strokeStyle = view.colours.quiet;
+    const foot = meta.tall - ROOM.bottom;
+    const rule = (x0, y0, x1, y1, alpha) => {
+      pen.globalAlpha = alpha;
+      pen.beginPath();
+      pen.moveTo(x0, y0);
+      pen.lineTo(x1, y1);
+      pen.stroke();
+      pen.globalAlpha = 1;
+    };
+    pen.fillStyle = view.ink;
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    for (const y of ticks(meta.y.low, meta.y.high, meta.y.log, 6)) {
+      rule(ROOM.left, view.py(y), view.width - ROOM.right, view.py(y), 0.22);
+      pen.fillText(tick(y), ROOM.left - 6, view.py(y));
+    }
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    for (const x of ticks(meta.x.low, meta.x.high, meta.x.log, Math.max(3, view.width / 110))) {
+      rule(view.px(x), foot, view.px(x), foot + 4, 0.7);
+      pen.fillText(tick(x), view.px(x), foot + 6);
+    }
+    rule(ROOM.left, foot, view.width - ROOM.right, foot, 0.7);
+    pen.font = `600 12px ${view.font}`;
+    pen.textAlign = "right";
+    pen.fillText(meta.x.title, view.width - ROOM.right, foot + 22);
+    pen.textAlign = "left";
+    pen.fillText(clip(pen, meta.y.title, view.width - 20), 4, 0);
+    pen.font = `12px ${view.font}`;
+    for (const { at, name } of meta.marks) {
+      pen.setLineDash([4, 4]);
+      rule(view.px(at), ROOM.top, view.px(at), foot, 0.8);
+      pen.setLineDash([]);
+      const right = view.px(at) > view.width * 0.7;
+      pen.textAlign = right ? "right" : "left";
+      pen.fillText(name, view.px(at) + (right ? -5 : 5), ROOM.top + 12);
+    }
+    return still;
+  },
+
+  value(view, s, i) {
+    const { shape, values } = view.arrays.values, n = shape[shape.length - 1], lines = shape[shape.length - 2];
+    const frame = shape.length === 3 && shape[0] > 1 ? view.frame : 0;
+    return values[(frame * lines + s) * n + i];
+  },
+
+  draw(view) {
+    const { pen, meta } = view, xs = view.arrays.xs.values;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.drawImage(view.still, 0, 0);
+    pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
+    pen.save();
+    pen.beginPath();
+    pen.rect(ROOM.left, ROOM.top - 6, view.inner[0] + 8, view.inner[1] + 12);
+    pen.clip();
+    meta.series.forEach(({ dash, dots }, s) => {
+      pen.strokeStyle = pen.fillStyle = LINES.colour(view, s);
+      pen.lineWidth = 2.5;
+      pen.setLineDash(dash ? [6, 4] : []);
+      pen.beginPath();
+      let down = false;
+      for (let i = 0; i < xs.length; i++) {
+        const y = LINES.value(view, s, i), drawn = Number.isFinite(y) && !(meta.y.log && y <= 0);
+        if (drawn) pen[down ? "lineTo" : "moveTo"](view.px(xs[i]), view.py(y));
+        if (drawn && dots) pen.fillRect(view.px(xs[i]) - 3, view.py(y) - 3, 6, 6);
+        down = drawn;
+      }
+      pen.stroke();
+    });
+    pen.setLineDash([]);
+    pen.restore();
+    const moving = view.arrays.moving?.values[view.frame];
+    if (moving !== undefined) LINES.stand(view, moving, view.ink);
+    const chosen = view.state.at;
+    if (Number.isInteger(chosen) && chosen < xs.length) LINES.stand(view, xs[chosen], view.accent);
+    if (view.at >= 0) LINES.stand(view, xs[view.at], view.ink);
+  },
+
+  stand(view, x, colour) { // an upright line, and a dot where it meets each curve
+    const { pen, meta } = view, xs = view.arrays.xs.values;
+    pen.strokeStyle = pen.fillStyle = colour;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.moveTo(view.px(x), ROOM.top);
+    pen.lineTo(view.px(x), meta.tall - ROOM.bottom);
+    pen.stroke();
+    let i = 0;
+    for (let k = 1; k < xs.length; k++) if (Math.abs(xs[k] - x) < Math.abs(xs[i] - x)) i = k;
+    meta.series.forEach((_, s) => {
+      const y = LINES.value(view, s, i);
+      if (!Number.isFinite(y)) return;
+      pen.beginPath();
+      pen.arc(view.px(xs[i]), view.py(y), 4, 0, 7);
+      pen.fill();
+    });
+  },
+
+  nearest(view, offset) {
+    const xs = view.arrays.xs.values;
+    if (offset < ROOM.left - 8) return -1;
+    let best = 0;
+    for (let i = 1; i < xs.length; i++) if (Math.abs(view.px(xs[i]) - offset) < Math.abs(view.px(xs[best]) - offset)) best = i;
+    return best;
+  },
+
+  spoken(view, i) {
+    const head = `${view.meta.x.title} ${tick(view.arrays.xs.values[i])}`;
+    return [head, ...view.meta.series.map(({ name }, s) => `${name} ${short(LINES.value(view, s, i))}`)].join("\n");
+  },
+
+  point(view, i) {
+    if (i === view.at) return;
+    view.at = i;
+    view.tip.hidden = i < 0;
+    if (i >= 0) {
+      view.tip.textContent = LINES.spoken(view, i);
+      view.tip.style.left = `${Math.max(90, Math.min(view.width - 90, view.px(view.arrays.xs.values[i])))}px`;
+      view.tip.style.top = `${ROOM.top + 60}px`;
+    }
+    view.draw();
+  },
+
+  choose(view, i) {
+    if (i < 0 || !view.meta.choose) return;
+    view.release("at", i);
+    view.draw();
+  },
+
+  key(view, event) {
+    const n = view.arrays.xs.values.length, step = { ArrowLeft: -1, ArrowRight: 1, Home: -n, End: n }[event.key];
+    const now = view.at >= 0 ? view.at : (view.state.at ?? 0);
+    if (step) {
+      LINES.point(view, Math.max(0, Math.min(n - 1, view.at < 0 ? now : now + step)));
+      view.announce(LINES.spoken(view, view.at).replaceAll("\n", ", "));
+    } else if (event.key === "Enter" || event.key === " ") LINES.choose(view, now);
+    else if (event.key === "Escape") LINES.point(view, -1);
+    else return;
+    event.preventDefault();
+  },
+
+  csv(view) {
+    const xs = view.arrays.xs.values, { series, x } = view.meta;
+    const rows = Array.from(xs, (value, i) => [value, ...series.map((_, s) => LINES.value(view, s, i))].join(","));
+    return [[quoted(x.title), ...series.map(({ name }) => quoted(name))].join(","), ...rows].join("\n") + "\n";
+  },
+
+  svg(view) {
+    const { meta } = view, xs = view.arrays.xs.values, foot = meta.tall - ROOM.bottom, parts = [];
+    const text = (x, y, t, anchor) => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(t)}</text>`);
+    for (const y of ticks(meta.y.low, meta.y.high, meta.y.log, 6)) {
+      parts.push(`<path d="M${ROOM.left} ${view.py(y)}H${view.width - ROOM.right}" stroke="${view.colours.quiet}" stroke-opacity="0.3"/>`);
+      text(ROOM.left - 6, view.py(y) + 4, tick(y), "end");
+    }
+    for (const x of ticks(meta.x.low, meta.x.high, meta.x.log, 6)) text(view.px(x), foot + 16, tick(x), "middle");
+    text(view.width - ROOM.right, foot + 32, meta.x.title, "end");
+    text(4, 12, meta.y.title, "start");
+    meta.series.forEach(({ name }, s) => {
+      let d = "";
+      for (let i = 0; i < xs.length; i++) {
+        const y = LINES.value(view, s, i);
+        d += Number.isFinite(y) ? `${d && !d.endsWith(" ") ? "L" : "M"}${view.px(xs[i]).toFixed(1)} ${view.py(y).toFixed(1)}` : " ";
+      }
+      parts.push(`<path d="${d}" fill="none" stroke="${LINES.colour(view, s)}" stroke-width="2.5"><title>${escaped(name)}</title></path>`);
+    });
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${view.width}" height="${meta.tall}" font-family="sans-serif" font-size="12" fill="${view.ink}"><rect width="100%" height="100%" fill="${view.paper}"/>${parts.join("")}</svg>`;
+  },
+};
+
+export default live(LINES);
