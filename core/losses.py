@@ -20,7 +20,7 @@ STOPS = tuple(temperatures())
 
 def loss(change: Change) -> float:
     """Nats a token. Raises KeyError for a change with cuts or muted heads, or a temperature between the stops."""
-    if change.cut or change.muted or not change.rotation:
+    if change.cut or change.muted or change.window or not change.rotation:
         raise KeyError("only scaling, mask and temperature are recorded")
     where = _place(change, _table().shape[2])
     return float(_table()[where])
