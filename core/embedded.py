@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -25,7 +26,8 @@ UNTOUCHED = Change()
 def model() -> Decoder:
     """The one model all sessions share. It is only read: what-ifs edit values as they pass, never weights."""
     torch.set_num_threads(1)  # a pass is bound by memory: a second thread gains little, and visitors share the cores
-    return load(FOLDER)
+    with torch.inference_mode(False):  # ordinary tensors whoever asks first: gradients may run through them
+        return load(FOLDER)
 
 
 @torch.inference_mode()
@@ -45,12 +47,16 @@ def surprise(ids: tuple[int, ...]) -> float:
     return float(F.cross_entropy(model()(row[:-1]), row[1:]))
 
 
-@torch.inference_mode()
 def story_loss(change: Change = UNTOUCHED) -> float:
     """Mean loss in nats a token over the shipped stories, all of them in one pass."""
+    return mean_loss(lambda _stories: change.trace(model().config.head_dim))
+
+
+@torch.inference_mode()
+def mean_loss(trace_for: Callable[[int], Trace]) -> float:
+    """The same under any edits. trace_for: the number of stories that pass at once -> a trace that records nothing."""
     rows, lengths = _stories()
-    trace = change.trace(model().config.head_dim)
-    logits = model().read_out(model().stream(rows, trace=trace)[:, :-1])
+    logits = model().read_out(model().stream(rows, trace=trace_for(len(rows)))[:, :-1])
     losses = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten(), reduction="none").view(len(rows), -1)
     real = torch.arange(1, rows.shape[1]) < lengths[:, None]
     return float(losses[real].mean())

@@ -69,6 +69,13 @@ def _sum_of_products(left: np.ndarray, right: np.ndarray, shown: int = 6) -> tup
     return terms, [("+ " if i else "= ") + line for i, line in enumerate(lines)], float(terms.sum())
 
 
+def products(start: str, left: np.ndarray, right: np.ndarray, names: tuple[str, str, str]) -> Provenance:
+    """Any sum of products. start: LaTeX of what it is; names: of the two rows of factors and of their products."""
+    terms, lines, total = _sum_of_products(left, right)
+    rows = tuple(zip(names, (left, right, terms), strict=True))
+    return Provenance(total, rows, None, (start, *lines, f"= {number(total)}"))
+
+
 def _scores(head: Head, row: int, column: int) -> Provenance:
     q, k = head.q[row], head.k[column]
     terms, lines, total = _sum_of_products(q, k)

@@ -10,6 +10,12 @@ from core.trace import SILENT, Quantity, Trace
 ANGLES = Quantity(
     "angles", "query pair", r"\phi_{m,i} = m\,\theta_i", "How far each pair of numbers turns, in radians."
 )
+COSINES = Quantity(
+    "cosines", "query d_head", r"\cos(m\,\theta_i)", "The cosine of every angle, once for each number of its pair."
+)
+SINES = Quantity(
+    "sines", "query d_head", r"\sin(m\,\theta_i)", "The sine of every angle, once for each number of its pair."
+)
 
 
 def frequencies(head_dim: int, theta: float = 10_000.0) -> Tensor:
@@ -30,3 +36,36 @@ def rotate(x: Tensor, turn: Tensor) -> Tensor:
     cos, sin = turn.cos(), turn.sin()
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+
+
+def rotate_adjacent(x: Tensor, turn: Tensor) -> Tensor:
+    """As `rotate`, but pairs are neighbours, (2i, 2i + 1): the RoPE paper and Meta's own Llama code."""
+    cos, sin = turn.cos(), turn.sin()
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
+
+
+def adjacent_order(head_dim: int) -> Tensor:
+    """(d_head,) where to take each number from, so that the pairs of halves become neighbours.
+
+    rotate_adjacent(x[..., order], turn) == rotate(x, turn)[..., order]. On rows of W_Q and W_K it is the way back from
+    what Hugging Face's convert_llama_weights_to_hf.py calls "permute for sliced rotary".
+    """
+    return torch.arange(head_dim).view(2, -1).T.flatten()
+
+
+def rotate_half(x: Tensor) -> Tensor:
+    """A quarter turn of every pair of halves: (x0, x1, x2, x3) becomes (-x2, -x3, x0, x1)."""
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([-second, first], dim=-1)
+
+
+def tables(turn: Tensor, *, trace: Trace = SILENT) -> tuple[Tensor, Tensor]:
+    """Cosines and sines (position, d_head), each angle written twice, as libraries keep them for `rotate_half`."""
+    both = torch.cat([turn, turn], dim=-1)
+    return trace(COSINES, both.cos()), trace(SINES, both.sin())
+
+
+def rotate_by_tables(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """The same as `rotate`, in the form of transformers' apply_rotary_pos_emb."""
+    return x * cos + rotate_half(x) * sin

@@ -32,6 +32,7 @@ AXES = {
     "vocab": "V",
     "pair": "d_k/2",
     "frame": "F",
+    "part": "P",
 }
 
 

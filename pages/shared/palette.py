@@ -28,6 +28,11 @@ DIVERGING = (  # blue below zero, orange above
     [(120, 180, 255), (52, 98, 160), (27, 30, 38), (170, 86, 24), (255, 176, 104)],
 )
 
+PIECES = {  # pale grounds for the pieces of a text: neighbours differ, and ink is read on each of them
+    "light": ("#dbe8fb", "#fde3c8", "#d8f0dd", "#eaddf7", "#fbdada", "#e6e8b8"),
+    "dark": ("#1d3a63", "#5b3a14", "#1c4a2c", "#43306b", "#5e2a2e", "#464a16"),
+}
+
 
 def scale(anchors: tuple[list[Rgb], list[Rgb]], low: float, high: float) -> dict[str, object]:
     """A colour scale as the live pictures take it; equal ends are moved apart so that nothing divides by zero."""

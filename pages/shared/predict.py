@@ -35,6 +35,8 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
     """
     options = prediction.options | {UNSURE: N_("I don't know")}
     chosen = controls.kept(prediction.id, None, controls.one_of(list(options)))
+    if chosen not in options:  # kept from another text, whose options were others
+        chosen = None
     widget = f"{prediction.id}_choice"
     st.session_state[widget] = chosen
     row = st.container(horizontal=True, vertical_alignment="center")

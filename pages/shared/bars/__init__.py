@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -29,6 +30,8 @@ def show(
     slider: live.Slider | None = None,
     tools: bool = False,
     signature: bool = False,
+    captions: list[str] | None = None,
+    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar."""
     frames = np.atleast_2d(values)
@@ -49,7 +52,7 @@ def show(
     arrays = {"values": frames.astype(np.float32)}
     if ghost is not None:
         arrays["ghost"] = np.asarray(ghost, np.float32)
-    live.mount(BARS, key, meta, arrays, slider=slider)
+    live.mount(BARS, key, meta, arrays, slider=slider, captions=captions, released=released)
 
 
 class Word(Protocol):

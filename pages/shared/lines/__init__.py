@@ -54,10 +54,12 @@ def show(
     choose: bool = False,
     signature: bool = False,
     tall: int = 280,
+    captions: list[str] | None = None,
     released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (series, x) or (frame, series, x); a number that is not finite leaves a gap. moving: (frame,), the place
-    of an upright line. marks: (x, name) of fixed ones. choose: a click releases "at", the index of an x."""
+    of an upright line. marks: (x, name) of fixed ones. choose: a click releases "at", the index of an x.
+    captions: what is written under the picture, one line a frame."""
     frames = values if values.ndim == 3 else values[None]
     arrays = {"values": frames.astype(np.float32), "xs": np.asarray(xs, np.float32)}
     if moving is not None:
@@ -68,9 +70,7 @@ def show(
         "alt": _alt(says, frames, xs, series),
         "signature": signature,
         "series": [{"name": one.name, "dash": one.dash, "dots": one.dots} for one in series],
-        "colours": palette.roles(
-            quiet="quiet", **{f"series{i}": one.role or ROLES[i % len(ROLES)] for i, one in enumerate(series)}
-        ),
+        "colours": _colours(series),
         "x": _axis(x, np.asarray(xs)),
         "y": _axis(y, frames, room=0.06),
         "marks": [{"at": float(place), "name": name} for place, name in marks],
@@ -80,7 +80,12 @@ def show(
         "tools": True,
     }
     state = {"at": at} if choose else None
-    live.mount(LINES, key, meta, arrays, slider=slider, state=state, released=released)
+    live.mount(LINES, key, meta, arrays, slider=slider, state=state, captions=captions, released=released)
+
+
+def _colours(series: list[Series]) -> dict[str, Any]:
+    own = {f"series{i}": one.role or ROLES[i % len(ROLES)] for i, one in enumerate(series)}
+    return palette.roles(quiet="quiet", **own)
 
 
 def _axis(axis: Axis, numbers: np.ndarray, room: float = 0.0) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 // Lines over a common axis, frame by frame: values, names at the line's end, marks, and the numbers under the pointer.
 
-const ROOM = { left: 58, right: 14, top: 14, bottom: 40 };
+const ROOM = { left: 58, right: 14, top: 18, bottom: 40 };
 
 function ticks(low, high, log, most) {
   if (log) {
@@ -96,7 +96,7 @@ const LINES = {
     pen.textAlign = "right";
     pen.fillText(meta.x.title, view.width - ROOM.right, foot + 22);
     pen.textAlign = "left";
-    pen.fillText(clip(pen, meta.y.title, view.width - 20), 4, 0);
+    pen.fillText(clip(pen, meta.y.title, view.width - 20), 4, 3);
     pen.font = `12px ${view.font}`;
     for (const { at, name } of meta.marks) {
       pen.setLineDash([4, 4]);

@@ -27,6 +27,8 @@ class Slider:
     """A range input with one stop a frame. `name` is its word in the URL, `shown` what is written at each stop.
 
     stream: every move is sent to Python while it is dragged (one request in flight, the last value always sent).
+    together: all pictures of the page whose slider has this name, as many stops and this mark move with it, live.
+    hidden: no slider is drawn; the picture is moved by others that it moves together with.
     """
 
     name: str
@@ -35,6 +37,8 @@ class Slider:
     value: float
     shown: tuple[str, ...]
     stream: bool = False
+    together: bool = False
+    hidden: bool = False
 
     @property
     def at(self) -> int:
@@ -97,16 +101,20 @@ def mount(
     slider: Slider | None = None,
     state: dict[str, Any] | None = None,
     triggers: tuple[str, ...] = (),
+    captions: list[str] | None = None,
     released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """Put a picture on the page.
 
+    captions: what is written under the picture, one line a frame.
     state: what the picture starts with beside its slider ({"cell": [13, 3]}). triggers: what it may ask for once,
     without keeping it ("open"). released(name, value) is called before
     the next run for everything the visitor lets go of; values come from a browser, so the receiver checks them.
     """
     now = dict(state or {})
     names = [*now]
+    if captions:
+        meta = meta | {"captions": captions}
     if slider:
         now[slider.name] = slider.stops[slider.at]
         names.append(slider.name)
@@ -132,6 +140,8 @@ def _dial(slider: Slider, key: str) -> dict[str, Any]:
         "stops": list(slider.stops),
         "shown": list(slider.shown),
         "stream": slider.stream,
+        "together": slider.together,
+        "hidden": slider.hidden,
         "seq": seen,
         "at": 0,
     }

@@ -3,6 +3,7 @@
 
 const VIEWS = new WeakMap(); // root -> View: Streamlit calls the module again on every change of data or theme
 const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array, f2: Uint16Array };
+const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
 const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
 let halves = null; // float32 of every float16
@@ -85,19 +86,23 @@ class View {
     Object.assign(this, { painter, frame: 0, meta: null, state: {}, awaited: {}, timers: {}, listeners: [] });
     this.root = make("div", { class: "live", role: "group" });
     this.picture = make("div", { class: "picture" });
+    this.note = make("div", { class: "note", hidden: true });
     this.dial = make("div", { class: "dial" });
     this.tools = make("div", { class: "tools" });
     this.status = make("div", { class: "unseen", "aria-live": "polite" });
     this.picture.hidden = !painter.build;
-    this.root.append(this.picture, this.dial, this.tools, this.status);
+    this.root.append(this.picture, this.note, this.dial, this.tools, this.status);
     shadow.append(this.root);
     painter.build?.(this);
     this.sizes = new ResizeObserver(() => this.resize());
     this.sizes.observe(this.root);
+    this.hear = (event) => this.follow(event.detail);
+    window.addEventListener(TOGETHER, this.hear);
   }
 
   close() {
     this.sizes.disconnect();
+    window.removeEventListener(TOGETHER, this.hear);
     Object.values(this.timers).forEach(clearTimeout);
   }
 
@@ -169,13 +174,15 @@ class View {
 
   draw() {
     this.painter.draw?.(this);
-    const slider = this.meta.slider;
+    const { slider, captions } = this.meta;
     if (slider && this.range) this.value.textContent = slider.shown[this.frame];
+    this.note.hidden = !captions;
+    if (captions) this.note.textContent = captions[this.frame] ?? captions[0];
   }
 
   // ---- the slider: frames in the browser, or a stream of values to Python ----
   showDial(slider) {
-    this.dial.hidden = !slider;
+    this.dial.hidden = !slider || Boolean(slider.hidden);
     if (!slider) return;
     if (!this.range) this.buildDial(slider);
     if (this.held) return; // under the finger: leave it there
@@ -211,6 +218,20 @@ class View {
   moved() {
     this.go(Number(this.range.value));
     if (this.meta.slider.stream) this.stream();
+    this.lead();
+    this.draw();
+  }
+
+  // Pictures of one page with the same slider move together, the ones that ask for it: one hand, many pictures.
+  lead() {
+    const { name, together, stops } = this.meta.slider;
+    if (together) window.dispatchEvent(new CustomEvent(TOGETHER, { detail: { from: this, name, stops: stops.length, frame: this.frame } }));
+  }
+
+  follow({ from, name, stops, frame }) {
+    const slider = this.meta?.slider;
+    if (from === this || !slider?.together || slider.name !== name || slider.stops.length !== stops || this.held || !this.range) return;
+    this.go(frame);
     this.draw();
   }
 
@@ -275,6 +296,28 @@ function sized(canvas, width, height, ratio) {
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;
+}
+
+// A finger on the picture moves the slider too. at(x, y, down) is the stop under it, null where there is none.
+function steer(view, canvas, at) {
+  const move = (event, down) => {
+    const stop = at(event.offsetX, event.offsetY, down);
+    if (stop === null || stop === view.frame) return;
+    view.range.value = stop;
+    view.moved();
+  };
+  canvas.style.touchAction = "pan-y";
+  canvas.addEventListener("pointerdown", (event) => {
+    if (at(event.offsetX, event.offsetY, true) === null) return;
+    canvas.setPointerCapture(event.pointerId);
+    view.held = true;
+    move(event, true);
+  });
+  canvas.addEventListener("pointermove", (event) => canvas.hasPointerCapture(event.pointerId) && move(event, false));
+  canvas.addEventListener("lostpointercapture", () => {
+    view.held = false;
+    view.let_go();
+  });
 }
 
 function clip(context, text, width) {

@@ -12,7 +12,14 @@ function at(view, row, column, frame = view.frame) {
 }
 
 function open(view, row, column) { // what may not be looked at is left blank
-  return !(view.cells.packed && column > row) && !view.arrays.shut?.values[row * view.cells.columns + column];
+  const { rows, columns, packed } = view.cells, shut = view.arrays.shut, cell = row * columns + column;
+  const brushed = view.stroke?.get(cell);
+  if (brushed !== undefined) return brushed;
+  return !(packed && column > row) && !shut?.values[moving(view) ? view.frame * rows * columns + cell : cell];
+}
+
+function moving(view) { // what is shut changes with the slider
+  return view.arrays.shut?.shape.length === 3;
 }
 
 function name(view, axis, i) {
@@ -39,7 +46,11 @@ const MATRIX = {
     const cell = (event) => MATRIX.under(view, event.offsetX, event.offsetY);
     view.canvas.addEventListener("pointermove", (event) => MATRIX.hover(view, cell(event)));
     view.canvas.addEventListener("pointerleave", () => MATRIX.hover(view, null));
-    view.canvas.addEventListener("click", (event) => MATRIX.choose(view, cell(event)));
+    view.canvas.addEventListener("click", (event) => view.meta.paint || MATRIX.choose(view, cell(event)));
+    view.canvas.addEventListener("pointerdown", (event) => event.button || MATRIX.press(view, cell(event), event.pointerId));
+    view.canvas.addEventListener("pointermove", (event) => MATRIX.brush(view, cell(event)));
+    view.canvas.addEventListener("pointerup", () => MATRIX.lift(view));
+    view.canvas.addEventListener("pointercancel", () => MATRIX.lift(view, false));
     view.stage.addEventListener("keydown", (event) => MATRIX.key(view, event));
     view.stage.addEventListener("blur", () => MATRIX.hover(view, null));
   },
@@ -53,6 +64,7 @@ const MATRIX = {
       : { values, packed: 0, rows: shape[shape.length - 2], columns: shape[shape.length - 1] };
     const { rows, columns } = view.cells;
     view.cursor = null;
+    if (!view.painting) view.stroke = null;
     if (view.state.cell && (view.state.cell[0] >= rows || view.state.cell[1] >= columns)) view.state.cell = null;
     view.stage.setAttribute("aria-label", meta.label + ". " + meta.words.keys);
     view.canvas.setAttribute("aria-label", meta.alt);
@@ -66,16 +78,21 @@ const MATRIX = {
     probe.font = `${size}px ${view.font}`;
     const longest = (names) => Math.min(names ? Math.max(...names.map((t) => probe.measureText(t).width)) : 16, narrow ? 60 : 96);
     const left = Math.ceil(longest(meta.rows)) + 26, top = Math.ceil(longest(meta.columns)) + 26;
-    const fit = Math.min(meta.cell, (view.width - left - 4) / columns, Math.max(3, meta.tall / rows));
+    const fit = Math.min(meta.cell, (view.width - left - 4) / columns, meta.rowHeight ? Infinity : Math.max(3, meta.tall / rows));
     const cell = fit >= 3 ? Math.floor(fit) : fit;
-    const height = Math.min(cell, meta.cellHeight ?? cell);
+    const height = meta.rowHeight ?? Math.min(cell, meta.cellHeight ?? cell);
     const strip = meta.strip ? 86 : 0;
     view.box = { left, top, cell, height, size, strip, bottom: top + height * rows };
-    view.tallness = view.box.bottom + (strip || 36);
+    view.tallness = view.box.bottom + (strip || (meta.scales ? 8 : 36));
     view.pen = sized(view.canvas, Math.max(left + cell * columns + 4, Math.min(view.width, 300)), view.tallness, view.ratio);
     view.still = MATRIX.stillOf(view);
     view.pixels = new ImageData(columns, rows);
     view.small = make("canvas", { width: columns, height: rows });
+    view.scales = view.meta.scales?.map((s) => new Scale({ ...s, anchors: s[view.dark ? "dark" : "light"] }));
+  },
+
+  scale(view, row) { // rows of different kinds have scales of their own
+    return view.scales?.[row] ?? view.scale;
   },
 
   // What stays while the slider moves: labels, titles, colour bar.
@@ -110,8 +127,8 @@ const MATRIX = {
     pen.fillStyle = view.colours.row ?? view.ink;
     if (meta.rowTitle) pen.fillText("← " + meta.rowTitle, 0, 0);
     pen.restore();
-    MATRIX.hatch(view, pen);
-    MATRIX.colourBar(view, pen, view.box.bottom + 8);
+    if (!moving(view)) MATRIX.hatch(view, pen);
+    if (!meta.scales) MATRIX.colourBar(view, pen, view.box.bottom + 8);
     return still;
   },
 
@@ -150,10 +167,11 @@ const MATRIX = {
   },
 
   draw(view) {
-    const { pen, box, scale, still, pixels, small } = view, { rows, columns } = view.cells;
+    const { pen, box, still, pixels, small } = view, { rows, columns } = view.cells;
     const { left, top, cell, height: tall } = box;
     const data = pixels.data;
     for (let r = 0, k = 0; r < rows; r++) {
+      const scale = MATRIX.scale(view, r);
       for (let c = 0; c < columns; c++, k += 4) {
         const x = at(view, r, c);
         const finite = Number.isFinite(x) && open(view, r, c);
@@ -171,6 +189,7 @@ const MATRIX = {
     pen.imageSmoothingEnabled = false;
     pen.drawImage(small, left, top, cell * columns, tall * rows);
     if (Math.max(rows, columns) <= GAP_BELOW) MATRIX.grid(view);
+    if (moving(view)) MATRIX.hatch(view, pen);
     if (cell >= NUMBERS_FROM && tall >= 16 && rows * columns <= 900) MATRIX.numbers(view);
     MATRIX.marks(view);
     if (view.meta.strip) MATRIX.row(view);
@@ -184,7 +203,7 @@ const MATRIX = {
   },
 
   numbers(view) {
-    const { left, top, cell, height: tall } = view.box, { rows, columns } = view.cells, { pen, scale } = view;
+    const { left, top, cell, height: tall } = view.box, { rows, columns } = view.cells, { pen } = view;
     pen.font = `${cell >= 40 ? 12 : 11}px ${view.font}`;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
@@ -193,8 +212,9 @@ const MATRIX = {
       for (let c = 0; c < columns; c++) {
         if (!open(view, r, c)) continue;
         const x = at(view, r, c);
-        pen.fillStyle = Number.isFinite(x) ? scale.ink(x) : view.ink;
-        const text = Number.isFinite(x) ? (Math.abs(x) >= 100 ? x.toFixed(0) : x.toFixed(digits)).replace("-", "−") : short(x);
+        pen.fillStyle = Number.isFinite(x) ? MATRIX.scale(view, r).ink(x) : view.ink;
+        const size = Math.abs(x), written = size >= 1e5 ? x.toExponential(0).replace("+", "") : x.toFixed(size >= 100 ? 0 : digits);
+        const text = Number.isFinite(x) ? written.replace(/^-(?=0\.?0*$)/, "").replace("-", "−") : short(x);
         pen.fillText(view.meta.zeroless ? text.replace(/^0\./, ".") : text, left + (c + 0.5) * cell, top + (r + 0.5) * tall);
       }
     }
@@ -229,7 +249,7 @@ const MATRIX = {
 
   // The followed row once more as columns under the picture, and how spread out it is.
   row(view) {
-    const { pen, meta, scale } = view, { left, cell, bottom, strip, size } = view.box, { columns } = view.cells;
+    const { pen, meta } = view, { left, cell, bottom, strip, size } = view.box, { columns } = view.cells;
     const r = view.state.cell?.[0] ?? meta.row ?? view.cells.rows - 1, foot = bottom + strip - 4, most = strip - 32;
     pen.font = `600 ${size}px ${view.font}`;
     pen.textAlign = "left";
@@ -238,7 +258,7 @@ const MATRIX = {
     const entropy = view.arrays.entropy?.values[view.frame * view.cells.rows + r];
     pen.fillText(fill(meta.strip, { row: name(view, "rows", r), entropy: entropy === undefined ? "" : entropy.toFixed(2) }), left, bottom + 14);
     pen.fillStyle = view.colours.bar;
-    const high = Math.max(scale.high, -scale.low);
+    const scale = MATRIX.scale(view, r), high = Math.max(scale.high, -scale.low);
     for (let c = 0; c < columns; c++) {
       const x = open(view, r, c) ? at(view, r, c) : 0;
       if (!Number.isFinite(x)) continue;
@@ -257,7 +277,7 @@ const MATRIX = {
 
   hover(view, cell) {
     const same = JSON.stringify(cell) === JSON.stringify(view.cursor);
-    view.canvas.style.cursor = cell ? "pointer" : "default";
+    view.canvas.style.cursor = cell ? (view.meta.paint ? "crosshair" : "pointer") : "default";
     if (same) return;
     view.cursor = cell;
     view.tip.hidden = !cell;
@@ -270,8 +290,46 @@ const MATRIX = {
     view.draw();
   },
 
+  // Painting: the first cell decides whether the brush opens or closes; what it did is told once it is lifted.
+  press(view, cell, pointer) {
+    if (!view.meta.paint || !cell) return;
+    if (pointer !== undefined) view.canvas.setPointerCapture(pointer);
+    view.stroke ??= new Map();
+    view.painting = { opens: !open(view, ...cell), rows: new Map(), last: cell };
+    MATRIX.brush(view, cell);
+  },
+
+  brush(view, cell) {
+    const painting = view.painting;
+    if (!painting || !cell) return;
+    const [r0, c0] = painting.last, [r1, c1] = cell, steps = Math.max(1, Math.abs(r1 - r0), Math.abs(c1 - c0));
+    for (let k = 0; k <= steps; k++) { // a fast hand skips no cell
+      const r = Math.round(r0 + ((r1 - r0) * k) / steps), c = Math.round(c0 + ((c1 - c0) * k) / steps);
+      if (open(view, r, c) === painting.opens) continue;
+      view.stroke.set(r * view.cells.columns + c, painting.opens);
+      painting.rows.set(r, (painting.rows.get(r) ?? 0n) | (1n << BigInt(c)));
+    }
+    painting.last = cell;
+    view.draw();
+  },
+
+  lift(view, keep = true) {
+    const painting = view.painting;
+    if (!painting) return;
+    view.painting = null;
+    const rows = [...painting.rows].map(([r, bits]) => `${r}-${bits.toString(16)}`);
+    if (keep && rows.length) view.setTriggerValue("paint", `${painting.opens ? 1 : 0}:${rows.join("_")}`);
+    else view.stroke = null;
+    view.draw();
+  },
+
   choose(view, cell) {
     if (!cell) return;
+    if (view.meta.paint) {
+      MATRIX.press(view, cell);
+      MATRIX.lift(view);
+      return view.announce(spoken(view, ...cell));
+    }
     view.release("cell", cell);
     view.draw();
   },
@@ -310,8 +368,8 @@ const MATRIX = {
       for (let c = 0; c < columns; c++) {
         if (!open(view, r, c)) continue;
         const x = at(view, r, c), px = left + c * cell, py = top + r * tall;
-        if (Number.isFinite(x)) parts.push(`<rect x="${px}" y="${py}" width="${cell - 1}" height="${tall - 1}" fill="${view.scale.css(x)}"/>`);
-        if (cell >= NUMBERS_FROM) text(px + cell / 2, py + tall * 0.62, short(x, 2), `text-anchor="middle" font-size="11" fill="${Number.isFinite(x) ? view.scale.ink(x) : view.ink}"`);
+        if (Number.isFinite(x)) parts.push(`<rect x="${px}" y="${py}" width="${cell - 1}" height="${tall - 1}" fill="${MATRIX.scale(view, r).css(x)}"/>`);
+        if (cell >= NUMBERS_FROM) text(px + cell / 2, py + tall * 0.62, short(x, 2), `text-anchor="middle" font-size="11" fill="${Number.isFinite(x) ? MATRIX.scale(view, r).ink(x) : view.ink}"`);
       }
     }
     for (let c = 0; c < columns; c++) {

@@ -30,12 +30,13 @@ def show(
     mark: tuple[float, str] | None = None,
     slider: live.Slider | None = None,
     signature: bool = False,
+    captions: list[str] | None = None,
     released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (row, part) or (frame, row, part), not negative, shipped as float64 so that whole numbers stay exact.
 
     form: integer, bytes or number. high: the longest bar, None for the longest row of the frame. mark: (value, name)
-    of an upright line, which needs `high`.
+    of an upright line, which needs `high`. captions: what is written under the picture, one line a frame.
     """
     frames = np.asarray(values if values.ndim == 3 else values[None], np.float64)
     whole = ", ".join(f"{name}: {row.sum():,.6g}" for name, row in zip(rows, frames[0], strict=True))
@@ -53,4 +54,4 @@ def show(
         "words": {"keys": _("Arrow keys move from part to part.")},
         "tools": True,
     }
-    live.mount(STACK, key, meta, {"values": frames}, slider=slider, released=released)
+    live.mount(STACK, key, meta, {"values": frames}, slider=slider, captions=captions, released=released)
