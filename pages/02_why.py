@@ -1,0 +1,53 @@
+"""Why attention? The same sentence handed on word by word, and read directly; and what each of them costs."""
+
+import streamlit as st
+
+from pages.parts import why as parts
+from pages.parts import why_more as more
+from pages.shared import code, controls, frame
+from pages.shared.text import _, prose, say
+
+frame.begin()
+
+# What you can change, and a guess before it is shown.
+frame.heading("02_why")
+st.caption(_("Architecture · basics, needed on every page · nothing is assumed · what is folded away can wait"))
+reading = parts.text()
+found = parts.found(reading)
+guessed = parts.prediction(reading, found)
+
+# How far back must a word see?
+parts.reach(reading, found, guessed)
+
+# Hand on, or look directly.
+st.subheader(_("Hand it on, or look directly"), anchor=False)
+if len(reading.tokens) > 1:
+    parts.hops(reading)
+else:
+    say("One token alone has nobody to ask. Type a few words above.")
+
+# Who is done first, and what it costs.
+st.subheader(_("Who is done first?"), anchor=False)
+parts.race(reading)
+
+# What gets lost on the way.
+st.subheader(_("The further back, the fainter"), anchor=False)
+more.fading(reading)
+with st.expander(_("What fits into a state?")):
+    more.bucket()
+
+# The price.
+st.subheader(_("The bill"), anchor=False)
+more.bill(controls.choice("What is counted", parts.MEASURES, "work", key="bill", hide_label=True))
+
+# What to take along.
+st.subheader(_("What changed in 2017"), anchor=False)
+more.change()
+more.timeline()
+
+# Check yourself, common mistakes, the code.
+more.check(reading)
+more.common_mistakes()
+code.show(parts.STATE)
+prose("why", "closing")
+frame.onward("02_why")
