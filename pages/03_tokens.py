@@ -1,0 +1,78 @@
+"""From text to vectors: a word merged byte by byte, a text cut in seven ways, and the rows its ids pick."""
+
+import streamlit as st
+
+from pages.parts import tokens as parts
+from pages.parts import tokens_more as more
+from pages.shared import frame
+from pages.shared.text import _, prose
+
+frame.begin()
+frame.heading("03_tokens")
+
+
+# One word, merge by merge. What is typed or let go here runs this part alone.
+@st.fragment
+def merging() -> None:
+    demo = parts.word()
+    asked = parts.prediction(demo)
+    parts.merges(demo, asked is not None)
+
+
+merging()
+
+# Your text, cut in several ways.
+st.subheader(_("Your text in pieces"), anchor=False)
+typed = parts.your_text()
+
+
+@st.fragment
+def views(text: str) -> None:
+    parts.views(text)
+
+
+views(typed.text)
+
+# A table of one's own.
+st.subheader(_("Train your own"), anchor=False)
+
+
+@st.fragment
+def training(text: str) -> None:
+    parts.training(text)
+
+
+training(typed.text)
+
+# From ids to vectors.
+st.subheader(_("An id picks a row"), anchor=False)
+
+
+@st.fragment
+def rows(text: str) -> None:
+    more.rows(text)
+
+
+rows(typed.text)
+prose("tokens", "table", **more.table())
+
+
+@st.fragment
+def senses() -> None:
+    more.senses()
+
+
+st.subheader(_("One row, several meanings"), anchor=False)
+senses()
+
+# And back to text.
+st.subheader(_("From text to text"), anchor=False)
+more.whole_way(typed.text)
+
+# What to notice, check yourself, common mistakes, the words.
+prose("tokens", "closing")
+more.check(typed.text)
+more.common_mistakes(typed.text)
+more.words()
+more.source()
+frame.onward("03_tokens")
