@@ -1,0 +1,66 @@
+"""Linear layers make Q, K, V: a real query is turned by hand, and the matrices that make it are taken apart."""
+
+import streamlit as st
+
+from pages.parts import projections as parts
+from pages.parts import projections_labs as labs
+from pages.parts import projections_more as more
+from pages.shared import controls, frame
+from pages.shared.text import _, prose
+
+frame.begin()
+
+# What you can change.
+left, right = st.columns(2, vertical_alignment="bottom")
+with left:
+    frame.heading("04_projections")
+with right:
+    layer, head = parts.chosen_head()
+room = parts.sentence_room(layer, head)
+
+# Guess, then turn the query.
+guessed = parts.prediction(room)
+
+
+@st.fragment
+def turning(room: parts.Room, guessed: str | None) -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        parts.turning(room, show_pair=guessed is not None)
+    with right:
+        parts.shares(room)
+
+
+turning(room, guessed)
+parts.meaning(room)
+
+
+# One number of Q, K or V, written out.
+@st.fragment
+def product(room: parts.Room) -> None:
+    st.subheader(_("One matrix makes the query"), anchor=False)
+    source = parts.source()
+    parts.product(room, source)
+    more.downloads(room)
+    more.code(source)
+
+
+product(room)
+
+
+# What a linear layer can and cannot do, one experiment open at a time.
+@st.fragment
+def laboratory(room: parts.Room) -> None:
+    st.subheader(_("What a linear layer can do"), anchor=False)
+    lab = controls.choice("Experiment", labs.NAMES, "arrows", key="proj_lab", hide_label=True)
+    labs.LABS[lab](room)
+
+
+laboratory(room)
+
+# Check yourself, common mistakes, the words.
+prose("projections", "closing")
+more.check(room)
+more.common_mistakes(room)
+more.words()
+frame.onward("04_projections")

@@ -1,0 +1,71 @@
+"""The page on linear layers in a real browser: arrows in the hand, pictures that follow, a number that is clicked."""
+
+import re
+from itertools import pairwise
+
+from tests.browser.gestures import PICTURES, WATCH
+
+FOLLOWERS = (".live[data-quantity=weights]", ".live[data-quantity=next_probs]")
+
+
+def hand(page, canvas, path):
+    """Drag over a canvas; path: parts of its width and height, from where the hand takes hold."""
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    spots = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in path]
+    page.mouse.move(*spots[0])
+    page.mouse.down()
+    for (x0, y0), (x1, y1) in pairwise(spots):
+        for i in range(1, 13):
+            page.mouse.move(x0 + (x1 - x0) * i / 12, y0 + (y1 - y0) * i / 12)
+            page.evaluate("() => new Promise(requestAnimationFrame)")
+
+
+def test_the_query_is_turned_by_hand_and_everything_follows(visit):
+    page = visit.open("/projections").page
+    slider, canvas = visit.signature().locator("input[type=range]"), visit.signature().locator("canvas").first
+    before = visit.signature().locator(".note").inner_text()
+    page.evaluate(WATCH)
+    canvas.evaluate(PICTURES)
+    hand(page, canvas, [(0.75, 0.5), (0.65, 0.2), (0.35, 0.2), (0.2, 0.5), (0.35, 0.8), (0.65, 0.75)])
+    assert page.evaluate("window.__sent.length") == 0, "a drag is no business of the server"
+    assert page.evaluate("new Set(window.__pictures).size") >= 20
+    now = slider.input_value()
+    assert 90 < int(now) < 120, "in the fourth quarter"
+    assert visit.signature().locator(".note").inner_text() != before
+    for follower in FOLLOWERS:
+        assert page.locator(follower).locator("input[type=range]").input_value() == now
+    page.mouse.up()
+    page.wait_for_url(re.compile("turn_q="))
+    visit.settle()
+    page.reload()
+    visit.settle()
+    assert visit.signature().locator("input[type=range]").input_value() == now
+    visit.check()
+
+
+def test_both_arrows_are_taken_by_the_tip(visit):
+    page = visit.open("/projections?arrow_q=90&arrow_k=0").page
+    arrows = page.locator(".live[data-quantity=dot]")
+    canvas = arrows.locator("canvas").first
+    canvas.wait_for()
+    page.evaluate(WATCH)
+    hand(page, canvas, [(0.7, 0.56), (0.6, 0.4), (0.5, 0.3)])
+    assert page.evaluate("window.__sent.length") == 0
+    page.mouse.up()
+    page.wait_for_url(re.compile("arrow_k="))
+    visit.settle()
+    assert "arrow_q=90" in page.url, "the other arrow stays"
+    visit.check()
+
+
+def test_a_number_of_the_product_is_clicked_and_written_out(visit):
+    page = visit.open("/projections").page
+    canvas = page.locator(".live[data-quantity=q] canvas").first
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    canvas.click(position={"x": box["width"] * 0.8, "y": box["height"] - 8})
+    page.wait_for_url(re.compile(r"proj_cell="))
+    row, column = re.search(r"proj_cell=(\d+)(?:,|%2C)(\d+)", page.url).groups()
+    page.locator(".katex", has_text=re.compile(f"Q.*{row},{column}")).first.wait_for()
+    visit.check()

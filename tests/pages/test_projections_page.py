@@ -1,0 +1,181 @@
+"""The page on linear layers: what it shows is core's, and what the link says is what it shows."""
+
+import numpy as np
+import pytest
+
+from core import linear as ln
+from core import projections as pj
+from core import sentence
+from tests.pages.opening import open_page, picture, words
+
+READING = sentence.read(sentence.SENTENCE)
+DEMO = pj.Demo(READING.ids, READING.tokens)
+PAGE = "04_projections"
+KEYS = (
+    *(
+        "proj_layer",
+        "proj_head",
+        "turn_q",
+        "two_keys",
+        "proj",
+        "proj_cell",
+        "proj_sum",
+        "proj_lab",
+        "arrow_q",
+        "arrow_k",
+    ),
+    *("arrow_long", "weight_of", "weight_at", "map_a", "map_play", "stack_depth", "stack_seed", "proj_shapes", "n_in"),
+    *("with_bias", "proj_unit", "proj_tokens", "library_t", "tag_data"),
+)
+LABS = ("arrows", "weight", "map", "stack", "alone", "shapes", "cost", "library")
+
+
+def plain(app):
+    return words(app).replace("\\", "")
+
+
+@pytest.mark.parametrize(("layer", "head"), [(4, 4), (2, 1)])
+def test_the_signature_shows_the_turned_query(layer, head):
+    app, turn = (
+        open_page(PAGE, proj_layer=str(layer), proj_head=str(head)),
+        pj.turn(pj.Demo(READING.ids, READING.tokens, layer, head)),
+    )
+    meta, arrays = picture(app, "turning")
+    assert (meta["signature"], meta["quantity"], len(meta["slider"]["stops"])) == (True, "turned_q", len(pj.ANGLES))
+    np.testing.assert_allclose(arrays["points"], turn.keys, rtol=1e-6)
+    np.testing.assert_allclose(arrays["sizes"], turn.shares, rtol=1e-6)
+    along = arrays["moving"][:, 0] / np.linalg.norm(arrays["moving"][:, 0], axis=1, keepdims=True)
+    np.testing.assert_allclose(along, turn.query / turn.length, atol=1e-5)
+    assert len(meta["captions"]) == len(pj.ANGLES)
+
+
+def test_what_stands_beside_moves_with_it():
+    app, turn, after = open_page(PAGE), pj.turn(DEMO), pj.onward(DEMO)
+    lead = picture(app, "turning")[0]["slider"]
+    meta, arrays = picture(app, "turned_next")
+    assert (meta["slider"]["name"], meta["slider"]["together"], meta["slider"]["hidden"]) == (lead["name"], True, True)
+    np.testing.assert_allclose(arrays["values"], after.p, rtol=1e-6)
+    meta, arrays = picture(app, "turned_shares")
+    assert meta["names"] == pj.names(READING.tokens)
+    np.testing.assert_allclose(arrays["values"], turn.shares, rtol=1e-6)
+
+
+def test_a_link_restores_everything():
+    app = open_page(PAGE, words="The cat sat on the mat.", turn_q="300", proj="v", proj_cell="2,7", proj_sum="144")
+    slider = picture(app, "turning")[0]["slider"]
+    assert slider["stops"][slider["at"]] == 300
+    meta, arrays = picture(app, "product")
+    assert (meta["name"], meta["state"]) == ("V", {"cell": [2, 7]})
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == 144
+    reading = sentence.read("The cat sat on the mat.")
+    made = pj.product(pj.Demo(reading.ids, reading.tokens), "v")
+    np.testing.assert_allclose(arrays["partial"], made.partial, rtol=1e-5)
+    assert app.query_params["proj_cell"] == "2,7"
+
+
+def test_the_bare_address_is_bare():
+    assert set(open_page(PAGE).query_params) <= {"lang"}
+
+
+@pytest.mark.parametrize("which", pj.MAPS)
+def test_the_product_is_the_model_s(which):
+    made, (meta, arrays) = pj.product(DEMO, which), picture(open_page(PAGE, proj=which), "product")
+    for name in ("x", "w", "partial"):
+        np.testing.assert_allclose(arrays[name], getattr(made, name), rtol=1e-5, atol=1e-6)
+    assert meta["rows"] == pj.names(READING.tokens)
+
+
+def test_a_number_of_the_product_is_written_out():
+    app = open_page(PAGE, proj="k", proj_cell="3,5")
+    formula = next(m.value for m in app.latex if "K_{3,5}" in m.value)
+    value = float(pj.product(DEMO, "k").y[3, 5])
+    assert f"{value:.3f}".rstrip("0").lstrip("-") in formula
+    _, arrays = picture(app, "made_k")
+    assert arrays["values"].shape[-1] == 24
+    _, arrays = picture(open_page(PAGE, proj="small"), "made_small")
+    assert arrays["values"].shape[-1] == 4
+
+
+@pytest.mark.parametrize(
+    ("choice", "opening"), [("near", "Right."), ("same", "Not quite."), ("far", "Not quite."), ("?", "")]
+)
+def test_the_prediction_is_answered_by_core(choice, opening):
+    text, found = plain(open_page(PAGE, two_keys=choice)), pj.pair(DEMO)
+    assert f"{found.turned:.3f}" in text
+    assert f"{found.weights[1]:.1%}" in text
+    assert (f"**{opening}**" in text) == bool(opening)
+
+
+def test_two_places_of_one_embedding_are_joined_once_the_guess_is_made():
+    joined = [shape["name"] for shape in picture(open_page(PAGE, two_keys="same"), "turning")[0]["shapes"]]
+    assert "one embedding" in joined
+    assert "one embedding" not in [shape["name"] for shape in picture(open_page(PAGE), "turning")[0]["shapes"]]
+
+
+def test_before_the_first_block_another_story_is_told():
+    assert "no context has been mixed in" in plain(open_page(PAGE, two_keys="near", proj_layer="0"))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lab", LABS)
+def test_every_experiment_opens(lab, lang):
+    app = open_page(PAGE, proj_lab=lab, lang=lang)
+    assert not app.exception
+    assert not app.error
+
+
+def test_the_arrows_are_core_s_at_both_angles():
+    meta, arrays = picture(open_page(PAGE, arrow_long="2.0", arrow_q="90", arrow_k="45"), "arrows")
+    made = ln.arrows(2.0)
+    np.testing.assert_allclose(arrays["moving"], made.tips, atol=1e-6)
+    np.testing.assert_allclose(arrays["read0"], made.dot, atol=1e-6)
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == 90
+    assert meta["state"] == {"arrow_k": 45}
+
+
+def test_shapes_that_do_not_fit_are_answered_by_torch():
+    app = open_page(PAGE, proj_lab="shapes", n_in="8", n_given="5")
+    assert any("mat1 and mat2 shapes cannot be multiplied (10x5 and 8x3)" in c.value for c in app.code)
+    app = open_page(PAGE, proj_lab="shapes", n_in="8", n_out="5", n_given="8", with_bias="true")
+    assert "8 × 5 + 5 = **45**" in plain(app)
+
+
+def test_the_price_has_two_units():
+    assert "16,777,216" in plain(open_page(PAGE, proj_lab="cost"))
+    assert "335,544,320" in plain(open_page(PAGE, proj_lab="cost", proj_unit="flops", proj_tokens="10"))
+
+
+def test_a_matrix_from_the_link_is_the_matrix_drawn():
+    _, arrays = picture(open_page(PAGE, proj_lab="map", map_a="0.0", map_b="1.0", map_c="1.0", map_d="0.0"), "map")
+    np.testing.assert_allclose(arrays["shape1"], ln.deform(0, 1, 1, 0).circle, atol=1e-6)
+
+
+def test_the_library_mixes_what_is_asked():
+    app = open_page(PAGE, proj_lab="library", tag_python="false", tag_cooking="true", library_t="0.2")
+    _, arrays = picture(app, "library")
+    np.testing.assert_allclose(arrays["values"], ln.library((0, 1, 0, 0, 1)).shares, atol=1e-6)
+    assert "0.51, 0.22, 0.27" in plain(app)
+
+
+def test_the_check_is_right_for_the_score_of_the_trace():
+    app = open_page(PAGE)
+    score = float(pj.arrays(DEMO)["scores"][-1, 1])
+    assert "**Right.**" in words(app.number_input(key="check_score").set_value(round(score, 2)).run())
+    assert "**Not yet.**" in words(app.number_input(key="check_score").set_value(-score).run())
+
+
+@pytest.mark.parametrize("text", ["a", "你好，世界 🙂", "<b>bold</b> $x$", "مرحبا بالعالم", "word " * 300])
+def test_any_sentence_gives_a_working_page(text):
+    for lab in ("weight", "alone"):
+        app = open_page(PAGE, words=text, two_keys="?", proj_lab=lab)
+        assert not app.exception
+        assert not app.error
+
+
+def test_junk_in_the_link_gives_the_page_as_it_opens():
+    junk = dict.fromkeys(KEYS, "-1,<x>")
+    for lab in LABS:
+        app = open_page(PAGE, **{**junk, "proj_lab": lab})
+        assert not app.exception
+    slider = picture(app, "turning")[0]["slider"]
+    assert slider["at"] == 0
