@@ -1,0 +1,71 @@
+"""The softmax lab: how scores become shares, what moves them, and where the arithmetic breaks."""
+
+import streamlit as st
+
+from core import softmax as sm
+from pages.parts import softmax as parts
+from pages.parts import softmax_more as more
+from pages.shared import code, frame
+from pages.shared.text import prose
+
+frame.begin()
+
+# What you can change.
+left, right = st.columns([3, 2], vertical_alignment="bottom")
+with left:
+    frame.heading("05_softmax")
+with right:
+    source = parts.source()
+row = parts.typed_row() if source == "typed" else parts.model_row()
+parts.prediction(row)
+
+
+# One slider moves every picture of this part.
+@st.fragment
+def lab(row: parts.Row) -> None:
+    found, slider = frame.cached(sm.heated, row.scores), parts.heat()
+    left, right = st.columns([4, 5], gap="medium")
+    with left:
+        parts.shares(row, found, slider)
+    with right:
+        cell = parts.slopes(row, found, slider)
+    left, right = st.columns([4, 5], gap="medium")
+    with left:
+        prose("softmax", "idea")
+    with right:
+        if cell:
+            parts.written_slope(row, slider.value, cell)
+        prose("softmax", "slopes")
+    parts.closer(row, found, slider)
+    more.downloads(row, slider.value)
+
+
+lab(row)
+code.show(sm.SHARES)
+
+
+# The other handle, and where the naive version breaks.
+@st.fragment
+def handles(row: parts.Row) -> None:
+    more.add_constant(row)
+    more.number_formats(row)
+    more.numpy_cell(row)
+
+
+handles(row)
+
+
+# What is often printed, computed again.
+@st.fragment
+def printed() -> None:
+    more.claims()
+
+
+printed()
+
+# Check yourself, common mistakes, the words.
+prose("softmax", "closing")
+more.check(row)
+more.common_mistakes()
+more.words()
+frame.onward("05_softmax")

@@ -1,0 +1,56 @@
+"""The softmax lab in a real browser: one hand moves every picture of the row, and the server hears of it once."""
+
+import re
+
+from tests.browser.gestures import PICTURES, WATCH, drag
+
+SHARES = ".live[data-quantity=shares][data-signature]"
+FOLLOWERS = (".live[data-quantity=slopes]", ".live[data-quantity=softmax_steps]")
+
+
+def test_one_drag_moves_all_pictures_and_sends_nothing(visit):
+    page = visit.open("/softmax").page
+    slider = visit.signature().locator("input[type=range]")
+    assert slider.get_attribute("data-slider") == "temperature"
+    page.evaluate(WATCH)
+    visit.signature().locator("canvas").first.evaluate(PICTURES)
+    drag(page, slider, 0.5, 0.05, release=False)
+    assert page.evaluate("window.__sent.length") == 0, "a drag is no business of the server"
+    assert page.evaluate("new Set(window.__pictures).size") >= 20
+    now = slider.input_value()
+    assert now != "24"
+    for follower in FOLLOWERS:
+        assert page.locator(follower).locator("input[type=range]").input_value() == now
+        assert page.locator(follower).locator("output").inner_text() == visit.signature().locator("output").inner_text()
+    page.mouse.up()
+    page.wait_for_url(re.compile("temperature="))
+    visit.settle()
+    for follower in FOLLOWERS:
+        assert page.locator(follower).locator("input[type=range]").input_value() == now
+    page.reload()
+    visit.settle()
+    assert visit.signature().locator("input[type=range]").input_value() == now
+    visit.check()
+
+
+def test_any_of_the_pictures_may_lead(visit):
+    page = visit.open("/softmax?closer=triangle").page
+    triangle = page.locator(".live[data-quantity=triangle]")
+    note = page.locator(SHARES).locator(".note")
+    before = note.inner_text()
+    drag(page, triangle.locator("input[type=range]"), 0.5, 0.9, release=False)
+    assert note.inner_text() != before
+    assert page.locator(SHARES).locator("input[type=range]").input_value() == triangle.locator("input").input_value()
+    page.mouse.up()
+    page.wait_for_url(re.compile("temperature="))
+    visit.check()
+
+
+def test_other_sliders_stand_still(visit):
+    page = visit.open("/softmax").page
+    added = page.locator(".live[data-quantity=added]")
+    drag(page, added.locator("input[type=range]"), 0.5, 0.9, release=False)
+    assert page.locator(SHARES).locator("input[type=range]").input_value() == "24"
+    page.mouse.up()
+    page.wait_for_url(re.compile("add_c="))
+    visit.check()

@@ -1,0 +1,183 @@
+"""The softmax lab: what it shows is core's, and what the link says is what it shows."""
+
+import numpy as np
+import pytest
+
+from core import onehead, sentence
+from core import softmax as sm
+from pages.parts import softmax as parts
+from tests.pages.opening import open_page, picture, words
+
+READING = sentence.read(sentence.SENTENCE)
+PAGE = "05_softmax"
+
+
+def row_of_the_model(layer, head, query):
+    head = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, layer, head))
+    return tuple(float(x) for x in head.scaled[query, : query + 1])
+
+
+def typed(text, **query):
+    return open_page(PAGE, scores_of="typed", scores=text, **query)
+
+
+def same(shown, wanted):
+    np.testing.assert_allclose(shown.reshape(wanted.shape), wanted, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("query", "where"),
+    [({}, (5, 1, 13)), (dict(layer="4", head="4", row_of="9"), (4, 4, 9)), (dict(row_of="1"), (5, 1, 1))],
+)
+def test_the_signature_holds_a_row_of_the_model_at_every_temperature(query, where):
+    meta, arrays = picture(open_page(PAGE, **query), "shares")
+    found = sm.heated(row_of_the_model(*where))
+    same(arrays["values"], found.shares)
+    same(arrays["ghost"], found.shares[24])
+    assert meta["signature"]
+    assert (meta["slider"]["name"], len(meta["slider"]["stops"]), meta["slider"]["together"]) == (
+        "temperature",
+        49,
+        True,
+    )
+    assert [name.split(" ")[-1] for name in meta["names"]] == list(READING.tokens[: where[2] + 1])
+    assert f"{found.entropy[7]:.2f}" in meta["captions"][7]
+
+
+@pytest.mark.parametrize("text", ["2 1 0.1", "1000, 1000.1, 1000.2", "−3；2、5", "2 2 0"])
+def test_typed_scores_reach_every_picture(text):
+    row = parts.read_scores(text)
+    found = sm.heated(row)
+    app = typed(text)
+    same(picture(app, "shares")[1]["values"], found.shares)
+    same(picture(app, "slopes")[1]["values"], found.slopes)
+    same(picture(app, "steps")[1]["values"], found.steps)
+    same(picture(app, "added")[1]["values"], sm.added(row))
+    same(picture(app, "formats")[1]["values"], sm.in_format(row, "fp32"))
+
+
+def test_closer_pictures():
+    row = (2.1, -0.5, 1.3, 0.8)
+    app = typed("2.1 -0.5 1.3 0.8", closer="mix")
+    meta, arrays = picture(app, "mix")
+    same(arrays["mixed"], sm.mixed(row))
+    same(arrays["shares"], sm.heated(row).shares)
+    assert meta["slider"]["together"]
+    app = typed("2.1 -0.5 1.3 0.8", closer="triangle")
+    meta, arrays = picture(app, "triangle")
+    same(arrays["moving"], sm.triangle(row).points)
+    assert meta["names"] == ["2.1", "1.3", "0.8"]
+    assert "three largest alone" in words(app)
+    assert "needs three scores" in words(typed("1 2", closer="triangle"))
+
+
+@pytest.mark.parametrize(("text", "says"), [("2 2 0", "2 scores share the maximum"), ("2 1 0", "takes all")])
+def test_the_limit_is_told(text, says):
+    assert says in words(typed(text, closer="mix"))
+
+
+@pytest.mark.parametrize("form", sm.FORMATS)
+def test_the_number_format_reaches_the_picture(form):
+    app = open_page(PAGE, float_format=form)
+    meta, arrays = picture(app, "formats")
+    row = row_of_the_model(5, 1, 13)
+    frames = sm.in_format(row, form)
+    same(arrays["values"], frames)
+    assert np.isnan(frames[-1, 2]).any()
+    assert "NaN" in meta["captions"][-1]
+    assert arrays["values"].dtype == (np.float64 if form == "fp64" else np.float32), "1e300 must not arrive as infinity"
+
+
+def test_a_link_restores_everything():
+    app = open_page(
+        PAGE,
+        words="The cat sat on the mat.",
+        temperature="0.5",
+        row_of="4",
+        slope="1,2",
+        score="3,0",
+        add_c="40",
+        largest="100",
+        float_format="bf16",
+        printed="four",
+        closer="steps",
+    )
+    for key in ("shares", "slopes", "steps"):
+        slider = picture(app, key)[0]["slider"]
+        assert slider["stops"][slider["at"]] == pytest.approx(0.5109)
+    assert picture(app, "slopes")[0]["state"] == {"cell": [1, 2]}
+    assert picture(app, "steps")[0]["state"] == {"cell": [3, 0]}
+    for key, value in (("added", 40), ("formats", 100)):
+        slider = picture(app, key)[0]["slider"]
+        assert slider["stops"][slider["at"]] == value
+    same(picture(app, "printed")[1]["ghost"], np.array(sm.CLAIMS["four"].printed))
+    assert picture(app, "shares")[0]["names"][-1].endswith(sentence.read("The cat sat on the mat.").tokens[4])
+    assert app.query_params["slope"] == "1,2"
+
+
+def test_the_bare_address_is_bare():
+    assert set(open_page(PAGE).query_params) <= {"lang"}
+
+
+@pytest.mark.parametrize("junk", ["", "x", "1", "1 2 3 x", "nan 1", "1e9 2", "inf 2", "1 " * 17, "<b>1</b> 2"])
+def test_what_is_no_row_gives_an_example_and_a_sentence(junk):
+    app = typed(junk)
+    assert not app.exception
+    same(picture(app, "shares")[1]["values"], sm.heated((2.0, 1.0, 0.1)).shares)
+    if junk:
+        assert "2 to 16 numbers" in words(app)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        dict(row_of="99", slope="50,1", score="9,9", temperature="-3", add_c="x", largest="nan", printed="z"),
+        dict(row_of="0", slope="1", closer="?", float_format="int8", scores_of="?", temperature="1e99"),
+        dict(words="🙂", row_of="1", layer="77"),
+    ],
+)
+def test_junk_in_the_link_does_no_harm(query):
+    app = open_page(PAGE, **query)
+    assert not app.exception
+    assert picture(app, "shares")[0]["signature"]
+
+
+def test_a_long_row_keeps_its_sixteen_largest():
+    text = "The cat sat on the mat. " * 6
+    app = open_page(PAGE, words=text.strip(), layer="0", head="3")
+    meta, arrays = picture(app, "shares")
+    assert arrays["values"].shape == (49, 16)
+    reading = sentence.read(text.strip())
+    weights = onehead.head_of(onehead.Demo(reading.ids, reading.tokens, 0, 3)).weights[-1]
+    kept = np.sort(np.argsort(-weights, kind="stable")[:16])
+    np.testing.assert_allclose(arrays["values"][24], weights[kept] / weights[kept].sum(), atol=1e-5)
+    assert f"{1 - weights[kept].sum():.1%}" in words(app).replace("\\", "")
+    assert meta["names"][0].split(" ")[-1] == reading.tokens[kept[0]]
+
+
+@pytest.mark.parametrize(("choice", "opening"), [("same", "Right."), ("grow", "Not quite."), ("?", "")])
+def test_the_prediction_is_answered_by_core(choice, opening):
+    text = words(open_page(PAGE, add100=choice)).replace("\\", "")
+    assert "largest change" in text
+    assert (f"**{opening}**" in text) == bool(opening)
+
+
+@pytest.mark.parametrize("name", sm.CLAIMS)
+def test_printed_examples_are_judged_on_the_page(name):
+    app = open_page(PAGE, printed=name)
+    arrays = picture(app, "printed")[1]
+    verdict = sm.judge(sm.CLAIMS[name])
+    same(arrays["values"], np.array(verdict.shares))
+    assert ("**Right**" if verdict.right else "**Wrong**") in words(app)
+    app.button(key="bench").click().run()
+    assert app.query_params["scores_of"] == ["typed"] or app.query_params["scores_of"] == "typed"
+    same(picture(app, "shares")[1]["values"], sm.heated(sm.CLAIMS[name].scores).shares)
+
+
+def test_the_written_numbers_are_those_of_the_picture():
+    app = typed("2 1 0.1", slope="0,1", score="4,1")
+    formulas = "\n".join(block.value for block in app.latex)
+    p = sm.run(sm.Demo((2.0, 1.0, 0.1)))["shares"].value
+    assert f"= {p[1]:.3f}" in formulas
+    assert f"= {-p[0] * p[1]:.3f}" in formulas
+    assert "11.2125" in picture(app, "steps")[0]["captions"][24]
