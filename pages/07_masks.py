@@ -1,0 +1,57 @@
+"""Masks and cross-attention: who may look at whom, proof that nothing leaks, and one text that reads another."""
+
+import streamlit as st
+
+from pages.parts import masks as parts
+from pages.parts import masks_cross, masks_more
+from pages.shared import code, frame
+from pages.shared.text import _, prose
+
+frame.begin()
+
+# What you can change, and a guess before it is shown.
+frame.heading("07_masks")
+reading, layer, head = parts.text()
+parts.prediction()
+
+
+# The mask on the live model. A stroke or a release runs this part alone.
+@st.fragment
+def live_mask() -> None:
+    demo = parts.bench(reading, layer, head)
+    parts.travel(demo)
+    masks_more.check(demo)
+
+
+live_mask()
+
+# A model that was trained without one.
+st.subheader(_("What the mask is for: training"), anchor=False)
+masks_more.cheating()
+
+# A few lines of code, and how they go wrong.
+plain = parts.causal(reading, layer, head)
+st.subheader(_("The mask as code"), anchor=False)
+
+
+@st.fragment
+def recipes() -> None:
+    masks_more.recipes(plain)
+
+
+recipes()
+
+# Sentences of different lengths.
+st.subheader(_("A batch needs padding, padding needs a mask"), anchor=False)
+st.fragment(masks_more.batch)(plain)
+
+# One text reads another.
+st.subheader(_("Cross-attention: one text reads another"), anchor=False)
+st.fragment(masks_cross.cross)()
+
+# Common mistakes, the words, the code.
+masks_more.common_mistakes(plain)
+masks_more.words()
+code.show(masks_more.MASKED)
+prose("masks", "closing")
+frame.onward("07_masks")
