@@ -1,0 +1,87 @@
+// Cards with words on their places. Under each card the change of its output as a bar, and the output itself as a strip.
+
+const CARDS = { place: 18, card: 34, gap: 8, bar: 46, number: 18, strip: 150, left: 78 };
+
+const ORDER = {
+  build(view) {
+    view.canvas = make("canvas", { role: "img" });
+    view.picture.append(view.canvas);
+  },
+
+  layout(view) {
+    const { place, card, gap, bar, number, strip } = CARDS;
+    view.left = view.width < 560 ? 0 : CARDS.left; // no room for titles on a narrow screen
+    view.cell = (view.width - view.left) / view.meta.tokens.length;
+    view.tops = { card: place, bar: place + card + gap, number: place + card + gap + bar, strip: place + card + 2 * gap + bar + number };
+    view.high = view.tops.strip + strip;
+    view.pen = sized(view.canvas, view.width, view.high, view.ratio);
+    view.canvas.setAttribute("aria-label", view.meta.alt);
+  },
+
+  draw(view) {
+    const { pen, meta, tops } = view;
+    pen.fillStyle = view.paper;
+    pen.fillRect(0, 0, view.width, view.high);
+    pen.textBaseline = "middle";
+    if (view.left) {
+      pen.textAlign = "left";
+      pen.font = `600 12px ${view.font}`;
+      pen.fillStyle = view.ink;
+      const { place, changed, output } = meta.words;
+      for (const [text, y] of [[place, CARDS.place / 2], [changed, tops.number + 9], [output, tops.strip + 10]]) pen.fillText(clip(pen, text, view.left - 6), 0, y);
+    }
+    for (let p = 0; p < meta.tokens.length; p++) ORDER.column(view, p);
+  },
+
+  column(view, p) {
+    const { pen, meta, tops, cell } = view, n = meta.tokens.length, at = view.frame * n + p;
+    const token = view.arrays.places.values[at], changed = view.arrays.changed.values[at];
+    const x = view.left + p * cell, wide = cell - (cell > 8 ? 3 : 1), cards = meta.cards[view.dark ? "dark" : "light"];
+    pen.textAlign = "center";
+    pen.font = `12px ${view.font}`;
+    pen.fillStyle = view.colours.quiet;
+    if (cell > 13) pen.fillText(p, x + wide / 2, CARDS.place / 2);
+    pen.fillStyle = cards[token % cards.length];
+    pen.fillRect(x, tops.card, wide, CARDS.card);
+    pen.fillStyle = view.ink;
+    ORDER.name(view, meta.tokens[token], x + wide / 2, wide);
+    const high = Math.min(1, changed / meta.most) * CARDS.bar;
+    pen.fillStyle = view.colours.bar;
+    pen.fillRect(x, tops.bar + CARDS.bar - high, wide, high);
+    pen.fillStyle = view.colours.quiet;
+    pen.fillRect(x, tops.bar + CARDS.bar, wide, 1);
+    pen.fillStyle = view.ink;
+    pen.font = `12px ${view.font}`;
+    if (cell > 30) pen.fillText(changed < 0.005 ? "0" : changed.toFixed(2), x + wide / 2, tops.number + 9);
+    const { values, shape } = view.arrays.outputs, numbers = shape[2], tall = CARDS.strip / numbers;
+    for (let i = 0; i < numbers; i++) {
+      pen.fillStyle = view.scale.css(values[at * numbers + i]);
+      pen.fillRect(x, tops.strip + i * tall, wide, tall + 0.5);
+    }
+  },
+
+  name(view, text, x, wide) { // a word that does not fit is written upright
+    const { pen, tops } = view, y = tops.card + CARDS.card / 2;
+    pen.font = `600 ${wide < 40 ? 11 : 14}px ${view.font}`;
+    if (pen.measureText(text).width <= wide - 2) return pen.fillText(text, x, y);
+    if (wide >= 40) return pen.fillText(clip(pen, text, wide - 4), x, y);
+    pen.save();
+    pen.translate(x, y);
+    pen.rotate(-Math.PI / 2);
+    pen.font = `${wide < 12 ? 8 : 11}px ${view.font}`;
+    pen.fillText(clip(pen, text, CARDS.card), 0, 0);
+    pen.restore();
+  },
+
+  csv(view) {
+    const { meta } = view, n = meta.tokens.length, { values, shape } = view.arrays.outputs, numbers = shape[2];
+    const rows = Array.from({ length: n }, (_, p) => {
+      const at = view.frame * n + p;
+      return [p, quoted(meta.tokens[view.arrays.places.values[at]]), view.arrays.changed.values[at], ...values.slice(at * numbers, (at + 1) * numbers)].join(",");
+    });
+    const head = [meta.words.place, meta.words.name, meta.words.changed, ...Array.from({ length: numbers }, (_, i) => i)];
+    return [head.map(quoted).join(","), ...rows].join("\n") + "\n";
+  },
+};
+
+export default live(ORDER);

@@ -1,0 +1,154 @@
+"""The page on order and position: what it shows is core's, and what the link says is what it shows."""
+
+import numpy as np
+import pytest
+
+from core import embedded, lengths, sentence
+from core import position as po
+from core import shuffle as sh
+from core import worth as wo
+from core.whatif import Change
+from tests.pages.opening import open_page, picture, words
+
+READING = sentence.read(sentence.SENTENCE)
+PAGE = "09_position"
+
+
+def same(shown, wanted):
+    np.testing.assert_allclose(shown.reshape(wanted.shape), wanted, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("query", "demo"),
+    [
+        ({}, {}),
+        (dict(places="on"), dict(rotation=True)),
+        (dict(future="on"), dict(mask=True)),
+        (dict(places="on", future="on", shuffle_seed="4"), dict(rotation=True, mask=True, seed=4)),
+    ],
+)
+def test_the_signature_holds_every_order_under_its_settings(query, demo):
+    app = open_page(PAGE, **query)
+    meta, arrays = picture(app, "shuffled")
+    found = sh.shuffled(sh.Demo(READING.ids, READING.tokens, **demo))
+    np.testing.assert_array_equal(arrays["places"].reshape(found.places.shape), found.places)
+    np.testing.assert_allclose(arrays["outputs"].reshape(found.outputs.shape), found.outputs, atol=1e-5)
+    np.testing.assert_allclose(arrays["changed"].reshape(found.changed.shape), found.changed, atol=1e-6)
+    assert meta["signature"]
+    assert (meta["slider"]["name"], len(meta["slider"]["stops"])) == ("shuffle", 49)
+    assert meta["tokens"] == list(READING.tokens)
+    assert meta["captions"][20].startswith(f"{found.pairs[20]} of 78 pairs")
+    assert meta["captions"][48].endswith(f"{found.best[48].token} {found.best[48].p:.2f}")
+
+
+@pytest.mark.parametrize(("choice", "opening"), [("travel", "Right."), ("same", "Not quite."), ("?", "")])
+def test_the_prediction_is_answered_by_core(choice, opening):
+    text = words(open_page(PAGE, shuffled=choice)).replace("\\", "")
+    assert (f"**{opening}**" in text) == bool(opening)
+    assert "× 10⁻⁷" in text
+
+
+@pytest.mark.parametrize(("d", "n"), [(8, 16), (64, 128)])
+def test_the_table_of_sinusoids(d, n):
+    meta, arrays = picture(open_page(PAGE, pe_width=str(d), pe_length=str(n)), "sinusoids")
+    np.testing.assert_allclose(arrays["values"].reshape(49, n, d), po.tables(n, d), atol=1e-3)
+    assert f"{po.wavelengths(d, po.BASES[40])[-1]:,.2f}" in meta["captions"][40]
+
+
+def test_waves_and_clock_move_together():
+    app = open_page(PAGE, look_at="waves", pe_width="16", pe_place="30")
+    rows = po.table_by_numpy(len(po.PLACES), 16)[:, :8]
+    meta, arrays = picture(app, "waves")
+    same(arrays["values"], rows.T)
+    clock, hands = picture(app, "clock")
+    same(hands["moving"], rows.reshape(-1, 4, 2))
+    assert meta["slider"]["at"] == clock["slider"]["at"] == 30
+    assert meta["slider"]["together"]
+    assert clock["slider"]["together"]
+    one = picture(open_page(PAGE, look_at="waves", pe_width="16", pe_pair="2"), "waves")[1]
+    same(one["values"], rows.T[4:6])
+
+
+def test_the_fitted_map_the_dot_products_and_the_learned_table():
+    same(picture(open_page(PAGE, look_at="offset"), "offset")[1]["values"], po.offsets().fitted)
+    meta, arrays = picture(open_page(PAGE, look_at="dots", pe_width="16", pe_base="100"), "dots")
+    np.testing.assert_allclose(arrays["values"].reshape(49, 48, 48), po.dots(48, 16), atol=1e-2)
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == 100
+    app = open_page(PAGE, look_at="learned", ask_place="64")
+    same(picture(app, "learned")[1]["values"], lengths.alike())
+    assert "IndexError" in words(app)
+    assert "IndexError" not in words(open_page(PAGE, look_at="learned", ask_place="63"))
+
+
+@pytest.mark.parametrize(
+    ("query", "demo"),
+    [
+        ({}, {}),
+        (dict(layer="2", head="3"), dict(layer=2, head=3)),
+        (dict(same_word="same", scheme_step="weights"), dict(same=True)),
+    ],
+)
+def test_five_schemes_side_by_side(query, demo):
+    app = open_page(PAGE, **query)
+    for scheme in po.SCHEMES:
+        meta, arrays = picture(app, f"scheme_{scheme}")
+        found = po.moved(po.Demo(READING.ids, READING.tokens, **demo), scheme)
+        wanted = found.weights if "scheme_step" in query else found.scores
+        same(arrays["values"], wanted)
+        assert meta["slider"]["together"]
+        assert meta["slider"]["name"] == "starts_at"
+
+
+def test_slopes():
+    meta, arrays = picture(open_page(PAGE, slope_m="0.5"), "ramps")
+    same(arrays["values"], po.ramps(14))
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == 0.5
+    assert "every 1.4 places" in meta["captions"][meta["slider"]["at"]]
+
+
+def test_what_position_is_worth():
+    app = open_page(PAGE)
+    now = embedded.outlook(READING.ids, READING.tokens, Change(rotation=False))
+    meta, arrays = picture(app, "still")
+    assert meta["names"] == [word.token for word in now.words]
+    same(arrays["values"], np.array([word.p for word in now.words], np.float32))
+    assert f"{wo.story_loss(False, True):.2f}" in words(app)
+
+
+def test_lengths():
+    app = open_page(PAGE, letter="128", token_at="400")
+    for key, found, width, stop in (("letters", lengths.by_place(), 9, 128), ("long_stories", wo.by_place(), 33, 400)):
+        meta, arrays = picture(app, key)
+        smoothed = wo.smooth(found, width, 64 if key == "letters" else 256)
+        same(arrays["values"], smoothed)
+        at = meta["slider"]["at"]
+        assert meta["slider"]["stops"][at] == stop
+        assert f"{smoothed[-1][stop - 1]:.2f}" in meta["captions"][at]
+
+
+def test_a_link_restores_the_sliders():
+    app = open_page(PAGE, words="The cat sat on the mat.", shuffle="17", pe_base="100", starts_at="9")
+    assert picture(app, "shuffled")[0]["slider"]["at"] == 17
+    assert picture(app, "sinusoids")[0]["slider"]["at"] == po.BASES.index(100)
+    assert picture(app, "scheme_rope")[0]["slider"]["at"] == 9
+    assert picture(app, "shuffled")[0]["tokens"] == list(sentence.read("The cat sat on the mat.").tokens)
+
+
+def test_the_bare_address_is_bare():
+    assert set(open_page(PAGE).query_params) <= {"lang"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        dict(shuffle="x", pe_base="nan", starts_at="-9", slope_m="1e99", ask_place="7", look_at="z", places="?"),
+        dict(words="🙂", layer="9", shuffle_seed="77", pe_width="5", pe_length="0", letter="", token_at="a"),
+        dict(words="a", shuffle="48", same_word="same", look_at="waves", pe_width="4", pe_pair="9"),
+        dict(words="The cat sat. " * 90, places="on", shuffle="999", scheme_step="weights"),
+        dict(words="<b>你好</b> مرحبا", future="on", look_at="learned", ask_place="99999999"),
+    ],
+)
+def test_junk_in_the_link_does_no_harm(query):
+    app = open_page(PAGE, **query)
+    assert not app.exception
+    assert picture(app, "shuffled")[0]["signature"]
