@@ -17,6 +17,10 @@ SINES = Quantity(
     "sines", "query d_head", r"\sin(m\,\theta_i)", "The sine of every angle, once for each number of its pair."
 )
 
+TURNED = Quantity(
+    "turned", "query d_head", r"x\cos + \mathrm{rot}(x)\sin", "Every vector, turned by the angles of its position."
+)
+
 
 def frequencies(head_dim: int, theta: float = 10_000.0) -> Tensor:
     """(pair,) radians per position: theta^(-2i/d), fast pairs first (Su et al. 2021, arXiv 2104.09864, sec. 3.2.2)."""
@@ -66,6 +70,6 @@ def tables(turn: Tensor, *, trace: Trace = SILENT) -> tuple[Tensor, Tensor]:
     return trace(COSINES, both.cos()), trace(SINES, both.sin())
 
 
-def rotate_by_tables(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """The same as `rotate`, in the form of transformers' apply_rotary_pos_emb."""
-    return x * cos + rotate_half(x) * sin
+def rotate_by_tables(x: Tensor, cos: Tensor, sin: Tensor, *, trace: Trace = SILENT) -> Tensor:
+    """The same as `rotate`, in the form of transformers' apply_rotary_pos_emb: for q and for k, never for v."""
+    return trace(TURNED, x * cos + rotate_half(x) * sin)

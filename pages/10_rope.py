@@ -1,0 +1,59 @@
+"""RoPE: two words turn like clock hands, their score hears only the distance; and what happens past the trained length."""
+
+import streamlit as st
+
+from core import clocks
+from core import rope as rp
+from pages.parts import rope as parts
+from pages.parts import rope_far as far
+from pages.parts import rope_labs as labs
+from pages.shared import code, controls, frame
+from pages.shared.text import _, prose
+
+frame.begin()
+
+# What you can change.
+frame.heading("10_rope")
+room = parts.room()
+parts.prediction(room)
+
+
+# Two clock faces. A click or a release runs this part alone.
+@st.fragment
+def turn(room: parts.Room) -> None:
+    pair = parts.clock_faces(room)
+    prose("rope", "faces", **room.names)
+    parts.law(room)
+    parts.kinds(room)
+    parts.check(room, pair)
+    parts.download(room)
+
+
+turn(room)
+code.show(rp.ANGLES)
+
+
+# Four benches, one at a time.
+@st.fragment
+def benches(room: parts.Room) -> None:
+    st.subheader(_("Take it apart"), anchor=False)
+    lab = controls.choice("Bench", labs.LABS, "pair", key="rope_lab", hide_label=True)
+    labs.bench(lab, room)
+
+
+benches(room)
+
+# Past the trained length.
+st.subheader(_("Past the trained length"), anchor=False)
+st.fragment(far.guess)()
+st.subheader(_("Angles never seen"), anchor=False)
+st.fragment(far.base)()
+st.subheader(_("Five ways to slow the clocks"), anchor=False)
+st.fragment(far.methods)()
+st.subheader(_("What each of them repairs"), anchor=False)
+st.fragment(far.repaired)()
+
+# What to take along, common mistakes.
+prose("rope", "closing")
+far.common_mistakes(frame.cached(clocks.law, room.demo))
+frame.onward("10_rope")

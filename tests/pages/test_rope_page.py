@@ -1,0 +1,152 @@
+"""The RoPE page: what it shows is core's, and what the link says is what it shows."""
+
+import numpy as np
+import pytest
+
+from core import clocks, longloss, longrope, sentence
+from tests.pages.opening import open_page, picture, words
+
+READING = sentence.read(sentence.SENTENCE)
+PAGE = "10_rope"
+DEMO = clocks.Demo(READING.ids, READING.tokens, 2, 0, 13, 12)
+
+
+def close(shown, made):
+    np.testing.assert_allclose(shown.reshape(np.shape(made)), made, rtol=1e-5, atol=1e-5)
+
+
+def test_the_clock_faces_hold_every_frame():
+    meta, arrays = picture(open_page(PAGE), "clocks")
+    found = clocks.clocks(DEMO)
+    for name in ("q", "k", "parts", "scores"):
+        close(arrays[name], getattr(found, name))
+    assert meta["signature"]
+    assert len(meta["slider"]["stops"]) >= 43
+    assert (meta["names"], meta["places"]) == (["to", "ball"], [13, 12])
+    assert meta["theta"][1] == pytest.approx(10_000 ** (-1 / 24))
+
+
+def test_the_bare_address_is_bare_and_nothing_fails():
+    app = open_page(PAGE)
+    assert not app.exception
+    assert set(app.query_params) <= {"lang"}
+
+
+def test_a_link_restores_everything():
+    link = dict(layer="4", head="4", rope_q="7", rope_k="3", rope_move="m", rope_pair="11", rope_shift="40")
+    app = open_page(PAGE, **link)
+    meta, arrays = picture(app, "clocks")
+    close(arrays["scores"], clocks.clocks(clocks.Demo(READING.ids, READING.tokens, 4, 4, 7, 3)).scores)
+    assert meta["state"] == {"move": "m", "pair": 11}
+    assert meta["slider"]["at"] == 40
+    assert meta["places"] == [7, 3]
+    assert {k: app.query_params[k] for k in link} == link
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        dict(rope_q="99", rope_k="-1", rope_pair="x", rope_shift="1e9", rope_move="up", rope_lab="?"),
+        dict(rope_lab="pairing", rope_x="1 2", rope_four="nan", rope_pairing="thirds"),
+        dict(rope_lab="head", rope_side="v", rope_part="7", words="Hi"),
+        dict(rope_lab="where", rope_v="maybe", words="你好 <b>🙂</b> مرحبا"),
+        dict(rope_guess="-5", rope_loss="perhaps", rope_base="0", rope_s="inf", rope_fix="2.49", rope_q="²"),
+    ],
+)
+def test_junk_in_the_link_gives_a_working_page(junk):
+    app = open_page(PAGE, **junk)
+    assert not app.exception
+    assert picture(app, "clocks")[1]["scores"].shape == (3, 64)
+
+
+def test_the_law_is_written_with_its_numbers():
+    text = words(open_page(PAGE, layer="4", head="4", rope_k="9"))
+    law = clocks.law(clocks.Demo(READING.ids, READING.tokens, 4, 4, 13, 9))
+    for number in (law.recorded, law.turned, law.relative, law.spun):
+        assert f"{number:.6f}" in text
+    assert f"{law.wrong:.4f}" in text.replace("\\", "")
+
+
+@pytest.mark.parametrize(("choice", "opening"), [("stays", "Right."), ("less", "Not quite."), ("?", "")])
+def test_the_prediction_is_answered(choice, opening):
+    text = words(open_page(PAGE, rope_freeze=choice))
+    assert ("**Right.**" in text, "**Not quite.**" in text) == (opening == "Right.", opening == "Not quite.")
+
+
+def test_one_pair():
+    meta, arrays = picture(open_page(PAGE, rope_m="7", rope_way="91", rope_pair="2"), "one_pair")
+    close(arrays["moving"], clocks.turning(2).moving)
+    assert meta["slider"]["at"] == 7
+    assert meta["state"] == {"rope_way": 91}
+
+
+def test_a_whole_head():
+    app = open_page(PAGE, rope_lab="head", rope_side="k", rope_part="1")
+    meta, arrays = picture(app, "morph")
+    close(arrays["values"], clocks.morph(DEMO, "k").values)
+    assert meta["slider"]["at"] == 48
+    close(picture(app, "table_cos")[1]["values"], clocks.cos_sin(16)[0][None])
+    close(picture(app, "table_sin")[1]["values"], clocks.cos_sin(16)[1][None])
+    stripes = picture(app, "stripes")[1]["values"][0]
+    assert stripes[5, 3] == pytest.approx(stripes[9, 7], abs=1e-4)
+
+
+@pytest.mark.parametrize("pairing", ["halves", "adjacent"])
+def test_four_numbers(pairing):
+    app = open_page(PAGE, rope_lab="pairing", rope_pairing=pairing, rope_x="2 0 -1 5", rope_four="9")
+    meta, arrays = picture(app, "four")
+    close(arrays["values"], clocks.four((2.0, 0.0, -1.0, 5.0), pairing))
+    assert meta["slider"]["at"] == 9
+
+
+def test_v_turned_by_mistake():
+    calm = picture(open_page(PAGE, rope_lab="where"), "rope_next")[0]["names"]
+    app = open_page(PAGE, rope_lab="where", rope_v="true")
+    wrong = clocks.values_turned(READING.ids, READING.tokens)
+    assert calm[0] == "Amy"
+    assert picture(app, "rope_next")[0]["names"] == [word.token for word in wrong.words]
+    close(picture(app, "rope_cost")[1]["values"], [[82_944] * 4 + [1152]])
+
+
+def test_the_end_of_the_loss_stays_hidden_until_it_is_guessed():
+    values = picture(open_page(PAGE, rope_guess="7"), "rope_guess")[1]["values"]
+    plain = longloss.curves().values[0, 0]
+    close(values[0, 0, :8], plain[:8])
+    assert np.isnan(values[:, 0, 8:]).all()
+    app = open_page(PAGE, rope_guess="7", rope_loss="yes")
+    meta, arrays = picture(app, "rope_guess")
+    close(arrays["values"][0, 0], plain)
+    assert arrays["values"][meta["slider"]["at"], 1, -1] == pytest.approx(7)
+    assert f"**{plain[-2:].mean():.1f}**" in words(app).replace("\\", "")
+
+
+def test_angles_methods_and_repairs():
+    app = open_page(PAGE, rope_base="1000000", rope_s="2", rope_fix="3.25")
+    meta, arrays = picture(app, "rope_turns")
+    found = longrope.spectrum()
+    close(arrays["values"][:, 0], found.turns)
+    assert meta["captions"][0].startswith(f"{found.unseen[0]} pairs")
+    assert "24 never finish" in meta["captions"][-1]
+    close(picture(app, "rope_waves")[1]["values"][:, 0], found.waves)
+    close(picture(app, "rope_slow")[1]["values"], longrope.slowdowns())
+    close(picture(app, "rope_far")[1]["values"][:, :6], longrope.far_angles(54)[1])
+    meta, arrays = picture(app, "rope_fix")
+    close(arrays["values"], longloss.curves().values)
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == 3.25
+    assert f"{longloss.mean('yarn', 3.25, 512, 640):.2f}" in words(app)
+    assert "40,890" in words(app).replace("\\", "")
+
+
+def test_chinese():
+    text = words(open_page(PAGE, lang="zh", rope_lab="head"))
+    assert "条纹" in text
+    assert "弧度" in text
+
+
+def test_one_click_opens_the_head_that_swings_least():
+    found = clocks.swings(DEMO)
+    layer, head = divmod(int(found.relative.argmin()), 6)
+    app = open_page(PAGE).button(key=f"rope_see_{layer}_{head}").click().run()
+    assert not app.exception
+    demo = clocks.Demo(READING.ids, READING.tokens, layer, head, 13, 12)
+    close(picture(app, "clocks")[1]["scores"], clocks.clocks(demo).scores)
