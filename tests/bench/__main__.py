@@ -80,13 +80,31 @@ def interactions(page, url: str, plain_url: str) -> None:
     row("a cell cut, to the next word's bars", meter.presses(page, words, point), budget="75 / 120")
 
 
+def signatures(page, url: str) -> None:
+    """Every page's own signature control."""
+    for name in _pages():
+        page.goto(f"{url}/{name}")
+        signature = page.locator("[data-signature]")
+        canvas, slider = signature.locator("canvas").first, signature.locator("input[type=range]")
+        canvas.wait_for(timeout=60_000)
+        page.wait_for_function("() => document.querySelector('[data-test-script-state=\"notRunning\"]')")
+        row(f"/{name}: signature, step to pixels", meter.keys(page, slider, canvas, n=12), budget="17 / 33")
+        row(f"/{name}: pictures in a 30-move drag", [meter.pictures_in_a_drag(page, slider, canvas)], unit="")
+
+
+def _pages() -> list[str]:
+    from pages.shared import frame
+
+    return [e.file[3:] for e in frame.entries() if e.file != "01_home"]
+
+
 def navigation(page, url: str) -> None:
     page.goto(url + "/attention")
     page.locator("[data-signature] canvas").first.wait_for(timeout=60_000)
     links = page.locator("[data-testid=stSidebarNavLink]")
     names = [name for name in links.all_inner_texts() if name.strip()]
     found = []
-    for i in range(24):
+    for i in range(3 * len(names)):
         name = names[i % len(names)]
         before = page.locator("h1").first.inner_text()
         start = time.perf_counter()
@@ -128,6 +146,15 @@ def classes(server: Server, plain: Server) -> None:
         assert not ours.failed, "a page failed under load"
         row(f"{users} users, one release a second, server-side", ours.latencies, theirs.latencies, budget="p95 100")
         row(f"server CPU a release, {users} users", [ours.cpu_ms], [theirs.cpu_ms], budget="30")
+
+
+def rooms(server: Server) -> None:
+    """A class of thirty on every page, each letting go of its signature once a second."""
+    for name in _pages():
+        ours = load.together(server.url, name, 30, server.process.pid, seconds=6)
+        assert not ours.failed, f"/{name} failed under load"
+        row(f"/{name}: 30 users, one release a second, server-side", ours.latencies, budget="p95 100")
+        row(f"/{name}: server CPU a release", [ours.cpu_ms], budget="30")
 
 
 def memory(server: Server) -> None:
@@ -190,12 +217,14 @@ def main() -> None:
         page = browser.new_context(viewport={"width": 1400, "height": 1000}, locale="en-US").new_page()
         page.set_default_timeout(60_000)
         interactions(page, server.url, plain.url)
+        signatures(page, server.url)
         navigation(page, server.url)
         overview(page, server.url)
         page.close()
         cold(browser)
         browser.close()
     classes(server, plain)
+    rooms(server)
     server.stop()
     plain.stop()
     server = Server()

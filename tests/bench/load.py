@@ -13,12 +13,12 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-STOPS = [round(10 ** (k / 24), 4) for k in range(-24, 25)]
+from pages.shared import live
 
 
 @dataclass
 class Visitor:
-    """page: its word in the address; "" moves st.slider of the yardstick, anything else the live picture's slider."""
+    """page: its word in the address; "" moves st.slider of the yardstick, anything else the page's signature."""
 
     url: str
     page: str
@@ -26,6 +26,8 @@ class Visitor:
     cached: set = field(default_factory=set)
     slider: str = ""
     fragment: str = ""
+    name: str = ""
+    stops: list[float] = field(default_factory=list)
     failed: int = 0
 
     async def open(self) -> None:
@@ -57,15 +59,18 @@ class Visitor:
         self.failed += kind == "exception"
         if kind == "slider" and not self.page:
             self.slider = element.slider.id
-        elif kind == "bidi_component" and "picture" in element.bidi_component.id:
-            self.slider, self.fragment = element.bidi_component.id, message.delta.fragment_id
+        elif kind == "bidi_component":
+            meta, _arrays = live.unpack(element.bidi_component.bytes)
+            if meta["signature"]:
+                self.slider, self.fragment = element.bidi_component.id, message.delta.fragment_id
+                self.name, self.stops = meta["slider"]["name"], meta["slider"]["stops"]
 
     async def move(self) -> None:
         message = BackMsg()
         widget = message.rerun_script.widget_states.widgets.add()
         widget.id = self.slider
         if self.page:
-            widget.json_value = json.dumps({"temperature": random.choice(STOPS)})
+            widget.json_value = json.dumps({self.name: random.choice(self.stops)})
             message.rerun_script.fragment_id = self.fragment
         else:
             widget.double_array_value.data.append(round(random.uniform(0.1, 10), 1))
