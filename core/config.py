@@ -84,7 +84,7 @@ class ModelConfig:
             _require(self.d_model % self.n_heads == 0, f"{self.n_heads} heads do not divide d_model {self.d_model}")
             object.__setattr__(self, "head_dim", self.d_model // self.n_heads)
         _require(
-            self.n_heads % self.n_kv_heads == 0,
+            self.mla is not None or self.n_heads % self.n_kv_heads == 0,
             f"{self.n_kv_heads} key/value heads do not divide {self.n_heads} query heads",
         )
         if self.position == "rope" and self.mla is None:
@@ -118,6 +118,10 @@ def _require(condition: bool, otherwise: str) -> None:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, dict | list | tuple):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
+    if isinstance(value, int) and abs(value) >= 10**80:
+        return "a number of more than 80 digits"
     text = repr(value)
     return text if len(text) <= 80 else text[:80] + "…"
 
@@ -160,10 +164,18 @@ class _Reader:
             raise ValueError(f"{key} is {_short(value)}, but must be true or false")
         return value
 
-    def only(self, key: str, supported: tuple[Any, ...], default: Any = None) -> None:
-        """Refuse a value that would change the forward pass."""
+    def numbers(self, key: str) -> frozenset[int]:
+        """A list of whole numbers, such as layers; absent or null: none."""
+        value = self.config.get(key)
+        listed = [] if value is None else value
+        if not isinstance(listed, list | tuple) or not all(type(i) is int for i in listed):
+            raise ValueError(f"{key} is {_short(value)}, but must be a list of whole numbers")
+        return frozenset(listed)
+
+    def only(self, key: str, supported: tuple[Any, ...], default: Any = None, *, always: bool = False) -> None:
+        """Refuse a value that would change the forward pass; always: also where only parameters are counted."""
         value = self.config.get(key, default)
-        if self.check and not any(value == one and type(value) is type(one) for one in supported):
+        if (self.check or always) and not any(value == one and type(value) is type(one) for one in supported):
             raise ValueError(f"{key} {_short(value)} is not supported; supported: {', '.join(map(str, supported))}")
 
     def rope_theta(self, default: float = 10_000.0) -> float:
@@ -206,18 +218,18 @@ class _Reader:
 
 
 def _gpt2(read: _Reader) -> dict[str, Any]:
-    d_model = read.size("n_embd", 768)
+    d_model = read.size("n_embd", read.optional("hidden_size") or 768)
     read.only("activation_function", ("gelu_new", "gelu_pytorch_tanh", "gelu_fast"), "gelu_new")
     read.only("scale_attn_weights", (True,), True)
     read.only("scale_attn_by_inverse_layer_idx", (False,), False)
-    read.only("add_cross_attention", (False,), False)
+    read.only("add_cross_attention", (False,), False, always=True)
     return dict(
         d_model=d_model,
-        n_layers=read.size("n_layer", 12, MOST_LAYERS),
-        n_heads=read.size("n_head", 12),
+        n_layers=read.size("n_layer", read.optional("num_hidden_layers") or 12, MOST_LAYERS),
+        n_heads=read.size("n_head", read.optional("num_attention_heads") or 12),
         d_ff=read.optional("n_inner") or 4 * d_model,
         vocab_size=read.size("vocab_size", 50257),
-        context=read.size("n_positions", read.optional("n_ctx") or 1024),
+        context=read.size("n_positions", read.optional("max_position_embeddings") or read.optional("n_ctx") or 1024),
         norm="layernorm",
         norm_eps=read.number("layer_norm_epsilon", 1e-5),
         position="learned",
@@ -278,7 +290,7 @@ def _qwen3(read: _Reader) -> dict[str, Any]:
 def _mixtral(read: _Reader) -> dict[str, Any]:
     fields = _llama_like(read, d_ff=14336, kv=8, context=131072, eps=1e-5, theta=1e6)
     moe = Moe(
-        n_experts=read.size("num_local_experts", 8),
+        n_experts=read.size("num_local_experts", read.optional("num_experts") or 8),
         n_active=read.size("num_experts_per_tok", 2),
         d_expert=fields["d_ff"],
         layers=tuple(range(fields["n_layers"])),
@@ -289,7 +301,9 @@ def _mixtral(read: _Reader) -> dict[str, Any]:
 def _qwen3_moe(read: _Reader) -> dict[str, Any]:
     bias = read.flag("attention_bias", False)
     fields = _llama_like(read, d_model=2048, d_ff=6144, layers=24, kv=4, vocab=151936, context=32768)
-    step, dense = read.size("decoder_sparse_step", 1), read.config.get("mlp_only_layers") or []
+    step, dense = read.size("decoder_sparse_step", 1), read.numbers("mlp_only_layers")
+    if read.config.get("num_experts") == 0:
+        return fields | dict(qk_norm=True, qkv_bias=bias, out_bias=bias)
     moe = Moe(
         n_experts=read.size("num_experts", read.optional("num_local_experts") or 128),
         n_active=read.size("num_experts_per_tok", 8),
@@ -312,20 +326,21 @@ def _deepseek_v3(read: _Reader) -> dict[str, Any]:
         d_rope=read.size("qk_rope_head_dim", 64),
         d_v=read.size("v_head_dim", 128),
     )
-    first = read.count("first_k_dense_replace", 3)
-    every = read.size("moe_layer_freq", 1)
+    first = read.count("first_k_dense_replace", 3)  # transformers builds experts from here on, whatever moe_layer_freq
     moe = Moe(
-        n_experts=read.size("n_routed_experts", 256),
+        n_experts=read.size("n_routed_experts", read.optional("num_local_experts") or 256),
         n_active=read.size("num_experts_per_tok", 8),
         d_expert=read.size("moe_intermediate_size", 2048),
-        layers=tuple(i for i in range(fields["n_layers"]) if i >= first and i % every == 0),
+        layers=tuple(i for i in range(fields["n_layers"]) if i >= first),
         n_shared=read.count("n_shared_experts", 1),
         router_bias=True,
     )
-    return fields | dict(mla=mla, moe=moe, qkv_bias=bias, out_bias=bias)
+    return fields | dict(mla=mla, moe=moe, qkv_bias=bias, out_bias=bias, head_dim=mla.d_rope)
 
 
 def _bert(read: _Reader) -> dict[str, Any]:
+    read.only("add_cross_attention", (False, None), False, always=True)
+    read.only("position_embedding_type", ("absolute", None), "absolute", always=True)
     return dict(
         d_model=read.size("hidden_size", 768),
         n_layers=read.size("num_hidden_layers", 12, MOST_LAYERS),
@@ -341,7 +356,7 @@ def _bert(read: _Reader) -> dict[str, Any]:
         out_bias=True,
         ffn_bias=True,
         tied=True,
-        n_segments=read.size("type_vocab_size", 2),
+        n_segments=read.count("type_vocab_size", 2),
         embed_norm=True,
         pooler=True,
         final_norm=False,

@@ -101,9 +101,10 @@ def _ffn(c: ModelConfig, part: str, prefix: str, width: int, times: int) -> list
     if not times:
         return []
     rows: list[Row] = []
+    f = "f_e" if prefix else "f"
     for name in ("gate", "up") if c.ffn == "swiglu" else ("up",):
-        rows += _linear(part, prefix + name, r"d\,f", c.d_model, width, c.ffn_bias, times)
-    return rows + _linear(part, prefix + "down", r"f\,d", width, c.d_model, c.ffn_bias, times)
+        rows += _linear(part, prefix + name, rf"d\,{f}", c.d_model, width, c.ffn_bias, times)
+    return rows + _linear(part, prefix + "down", rf"{f}\,d", width, c.d_model, c.ffn_bias, times)
 
 
 def _norm(c: ModelConfig) -> int:
@@ -125,3 +126,21 @@ def _after(c: ModelConfig) -> list[Row]:
     if not c.tied:
         rows.append(Row("head", "head", r"Vd", c.vocab_size * c.d_model))
     return rows
+
+
+def encoder_decoder(
+    d_model: int, d_ff: int, n_layers: int, vocab_size: int, *, attention_bias: bool = True
+) -> list[Row]:
+    """The Transformer of 2017 (arXiv 1706.03762, sec. 3): n_layers encoder and as many decoder blocks, one shared table.
+
+    attention_bias: the paper's formulas have none, most code has; tensor2tensor, which made the paper's models, has not.
+    """
+    d, f, n = d_model, d_ff, n_layers
+    attention = 4 * d * d + (4 * d if attention_bias else 0)
+    return [
+        Row("embedding", "embedding", r"Vd", vocab_size * d),
+        Row("attention", "self-attention", r"4d^2+4d" if attention_bias else r"4d^2", attention, 2 * n),
+        Row("attention", "cross-attention", r"4d^2+4d" if attention_bias else r"4d^2", attention, n),
+        Row("ffn", "FFN", r"2df+f+d", 2 * d * f + f + d, 2 * n),
+        Row("norms", "norm", r"2d", 2 * d, 5 * n),
+    ]

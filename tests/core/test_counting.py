@@ -65,6 +65,24 @@ MEASURED = [
          qk_nope_head_dim=8, qk_rope_head_dim=4, v_head_dim=12, n_routed_experts=4, moe_intermediate_size=20,
          n_group=2, topk_group=1, num_experts_per_tok=2, first_k_dense_replace=2, attention_bias=True),
     dict(model_type="bert", **SMALL, type_vocab_size=3),
+    dict(model_type="bert", **SMALL, type_vocab_size=1, max_position_embeddings=77, tie_word_embeddings=False),
+    dict(model_type="gpt2", hidden_size=40, num_hidden_layers=2, num_attention_heads=5, max_position_embeddings=33),
+    dict(model_type="gpt2", n_embd=48, n_layer=1, n_head=3, n_positions=10, vocab_size=7, n_inner=None),
+    dict(model_type="llama", **SMALL, num_key_value_heads=None, head_dim=None, mlp_bias=True),
+    dict(model_type="llama", **SMALL, num_key_value_heads=1, attention_bias=True, tie_word_embeddings=True),
+    dict(model_type="mistral", **SMALL, head_dim=32, num_key_value_heads=4, tie_word_embeddings=True),
+    dict(model_type="qwen2", **SMALL, num_key_value_heads=None, use_sliding_window=True, sliding_window=8),
+    dict(model_type="qwen3", **SMALL, num_key_value_heads=None, tie_word_embeddings=True),
+    dict(model_type="mixtral", **SMALL, num_key_value_heads=1, num_experts=3, head_dim=48, tie_word_embeddings=True),
+    dict(model_type="qwen3_moe", **SMALL, num_key_value_heads=4, num_experts=0, moe_intermediate_size=32),
+    dict(model_type="qwen3_moe", **SMALL, num_key_value_heads=1, num_experts=4, head_dim=40, attention_bias=True,
+         mlp_only_layers=None, decoder_sparse_step=1, moe_intermediate_size=8, tie_word_embeddings=True),
+    dict(model_type="qwen3_moe", **SMALL, num_key_value_heads=1, num_experts=4, decoder_sparse_step=3,
+         mlp_only_layers=[0, 2, 9]),
+    dict(model_type="deepseek_v3", **SMALL, q_lora_rank=24, kv_lora_rank=16, qk_nope_head_dim=8, qk_rope_head_dim=4,
+         v_head_dim=12, n_routed_experts=8, first_k_dense_replace=9, num_experts_per_tok=2),
+    dict(model_type="deepseek_v3", **SMALL, num_key_value_heads=None, q_lora_rank=None, kv_lora_rank=16,
+         n_routed_experts=8, first_k_dense_replace=0, n_shared_experts=3, attention_bias=True, tie_word_embeddings=True),
 ]  # fmt: skip
 
 
@@ -76,7 +94,27 @@ def test_equals_a_real_module_on_the_meta_device(config):
         model = (AutoModel if config["model_type"] == "bert" else AutoModelForCausalLM).from_config(theirs)
     parts = {id(p): p.numel() for p in model.parameters()}
     correction = {n: b.numel() for n, b in model.named_buffers() if n.endswith("e_score_correction_bias")}
-    assert total(ModelConfig.from_hf(config)) == sum(parts.values()) + sum(correction.values())
+    assert total(ModelConfig.from_hf(config, forward=False)) == sum(parts.values()) + sum(correction.values())
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        (dict(model_type="gpt2", add_cross_attention=True), "add_cross_attention"),
+        (dict(model_type="bert", is_decoder=True, add_cross_attention=True), "add_cross_attention"),
+        (dict(model_type="bert", position_embedding_type="relative_key"), "position_embedding_type"),
+        (dict(model_type="qwen3_moe", mlp_only_layers=[[0]]), "mlp_only_layers"),
+        (dict(model_type="qwen3_moe", mlp_only_layers="0,1"), "mlp_only_layers"),
+        (dict(model_type="llama", hidden_size=10**400), "hidden_size"),
+        (dict(model_type="llama", hidden_size=float("inf")), "hidden_size"),
+        (dict(model_type="llama", num_hidden_layers=float("nan")), "num_hidden_layers"),
+        (dict(model_type="llama", vocab_size=[[[]]]), "vocab_size"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_by_name(config, named):
+    with pytest.raises(ValueError, match=named) as refused:
+        ModelConfig.from_hf(config, forward=False)
+    assert len(str(refused.value)) < 200
 
 
 def test_rows_add_up_and_are_never_empty():

@@ -1,0 +1,194 @@
+"""Which model the ledger is about: a preset, sizes of one's own, or anybody's config.json."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core import presets
+from core.config import ModelConfig
+from core.counting import total
+from pages.shared import controls
+from pages.shared.text import N_, _, say
+
+OWN, FILE = "own", "config"
+FIRST, SECOND = "qwen3-8b", "llama-3-8b"
+
+
+@dataclass(frozen=True)
+class Model:
+    """published: the exact total to be met; for what is not published, core's own."""
+
+    name: str
+    config: ModelConfig
+    preset: presets.Preset | None = None
+
+    @property
+    def published(self) -> int:
+        return self.preset.published if self.preset else total(self.config)
+
+
+def preset(id: str) -> Model:
+    found = presets.presets()[id]
+    return Model(found.name, found.config, found)
+
+
+def select(label: str, key: str, default: str, extra: dict[str, str]) -> str:
+    """A select box of presets. The account is our own: Streamlit's would put the shown label into the URL."""
+    names = {id: one.name for id, one in presets.presets().items()}
+    options = [*names, *extra]
+    widget, now = f"{key}_choice", controls.kept(key, default, controls.one_of(options))
+
+    def change() -> None:
+        controls.keep(key, st.session_state[widget], default)
+        if key == "preset":
+            controls.forget("f_width")  # another model, another width to find
+
+    st.session_state[widget] = now
+    st.selectbox(
+        label,
+        options,
+        key=widget,
+        format_func=lambda id: names.get(id) or _(extra[id]),
+        on_change=change,
+    )
+    return now
+
+
+def chosen(picker: Any) -> Model:
+    """The page's model. picker: where the select box goes; what it opens stands below."""
+    extra = {OWN: N_("sizes of my own"), FILE: N_("a config.json …")}
+    with picker:
+        id = select(_("Model"), "preset", FIRST, extra)
+    if id == OWN:
+        return _own()
+    return _from_file() if id == FILE else preset(id)
+
+
+# ---- sizes of one's own ----
+
+WIDTHS = tuple(range(256, 16385, 256))
+LAYERS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 61, 64, 80, 96, 120)
+RATIOS = (1.0, 2.0, 2.6875, 3.0, 3.5, 4.0, 8.0, 64.0)
+WORDS = (256, 8192, 30522, 32000, 50257, 100352, 128256, 151936, 200064, 262144)
+
+
+def _own() -> Model:
+    with st.container(border=True):
+        one, two, three, four = st.columns(4)
+        with one:
+            d = controls.stops("Width d", WIDTHS, 768, key="own_d")
+            bias = controls.switch("biases", True, key="own_bias", help="4d² of attention become 4d² + 4d.")
+        with two:
+            layers = controls.stops("Layers L", LAYERS, 12, key="own_l")
+            gated = controls.switch("SwiGLU", False, key="own_gated", help="Three matrices in the FFN; off: two.")
+        with three:
+            ratio = controls.stops("FFN width f / d", RATIOS, 4.0, key="own_f")
+            tied = controls.switch("head tied", True, key="own_tied", help="The head is the embedding once more.")
+        with four:
+            words = controls.stops("Vocabulary V", WORDS, 50257, key="own_v")
+            share = controls.pick("Heads a KV head", (1, 2, 4, 8), 1, key="own_share")
+    heads = d // 64
+    config = ModelConfig(
+        d_model=d,
+        n_layers=layers,
+        n_heads=heads,
+        n_kv_heads=heads // math.gcd(heads, share),
+        d_ff=round(d * ratio),
+        vocab_size=words,
+        context=4096,
+        norm="rmsnorm" if gated else "layernorm",
+        ffn="swiglu" if gated else "gelu",
+        qkv_bias=bias,
+        out_bias=bias,
+        ffn_bias=bias,
+        tied=tied,
+        family=OWN,
+    )
+    return Model(_("your model"), config)
+
+
+# ---- a config.json ----
+
+REASONS = {
+    "long": N_("This file has «detail» characters; a config.json has a few thousand. Is it the right file?"),
+    "json": N_("This is not JSON. Copy the whole config.json, from the first brace to the last."),
+    "deep": N_("This JSON is nested too deeply for a config.json."),
+    "object": N_("A config.json is one object: it begins with a brace and has names and values."),
+    "nameless": N_("It has no model_type. These are counted: «known»."),
+    "family": N_("The model_type «detail» is not one this ledger can count. It counts: «known»."),
+    "value": N_("A value does not work: «detail»."),
+}
+TROUBLE = "_ledger_trouble"
+UNLINKED = "_ledger_unlinked"
+
+
+def _from_file() -> Model:
+    """The config in the link, or the one just pasted; while there is none, the first preset."""
+    with st.container(border=True):
+        left, right = st.columns([3, 2])
+        with left:
+            st.text_area(
+                _("Paste a config.json"),
+                key="pasted",
+                height=110,
+                placeholder='{"model_type": "llama", "hidden_size": 4096, ...}',
+                on_change=lambda: _take(st.session_state["pasted"]),
+            )
+        with right:
+            st.file_uploader(
+                _("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"])
+            )
+        values = _values()
+        _say_trouble()
+        if values is None:
+            say("No config yet: here is Qwen3-8B meanwhile. These types are counted: «known».", known=_known())
+            return preset(FIRST)
+        if UNLINKED in st.session_state:
+            say("This config is too long for a link: it stays on this page, but the address does not carry it.")
+    config = presets.read(values)
+    return Model(f"config.json ({config.family})", config)
+
+
+def _known() -> str:
+    return ", ".join(presets.SUPPORTED)
+
+
+def _values() -> dict[str, Any] | None:
+    held = controls.kept("config", None, lambda text: text if presets.restore(text) else None)
+    return st.session_state.get(UNLINKED) or (presets.restore(held) if held else None)
+
+
+def _say_trouble() -> None:
+    reason, detail = st.session_state.get(TROUBLE, (None, ""))
+    if reason:
+        say(REASONS[reason], **({"detail": detail} if "«detail»" in REASONS[reason] else {}), known=_known())
+
+
+def _take_file(file: Any) -> None:
+    if file is not None:
+        _take(file.getvalue())
+
+
+def _take(text: str | bytes) -> None:
+    """Read what was pasted or opened; what is wrong with it is said in a sentence."""
+    controls.forget("f_width")
+    for key in (TROUBLE, UNLINKED):
+        st.session_state.pop(key, None)
+    if not text.strip():
+        controls.forget("config")
+        return
+    try:
+        values = presets.parse(text)
+        presets.read(values)
+    except presets.Unreadable as trouble:
+        st.session_state[TROUBLE] = (trouble.reason, trouble.detail)
+        return
+    small = presets.compact(values)
+    if presets.restore(small) is None or len(small) > controls.LONGEST_LINK:
+        st.session_state[UNLINKED] = values
+    else:
+        controls.keep("config", small)
