@@ -1,0 +1,243 @@
+// A block as its wiring: rows are lines of code, the stream runs down on the left, arcs skip ahead, bars are numbers.
+
+const LINE = 25, TITLE = 26, GUTTER = 44, NARROW = 440;
+
+const WIRES = {
+  build(view) {
+    view.stage = make("div", { class: "stage" });
+    view.canvas = make("canvas", { role: "img" });
+    view.list = make("ul", { class: "unseen" });
+    view.stage.append(view.canvas);
+    view.picture.append(view.stage, view.list);
+    const row = (event) => WIRES.under(view, event.offsetY);
+    view.canvas.addEventListener("click", (event) => WIRES.choose(view, row(event)));
+    view.canvas.addEventListener("pointermove", (event) => WIRES.point(view, row(event)));
+    view.canvas.addEventListener("pointerleave", () => WIRES.point(view, -1));
+    view.stage.addEventListener("keydown", (event) => WIRES.key(view, event));
+  },
+
+  update(view) {
+    const { rows } = view.meta;
+    view.cursor = -1;
+    view.choice = rows.some((row) => row[5]);
+    if (view.choice) {
+      view.stage.tabIndex = 0;
+      view.stage.setAttribute("role", "application");
+      view.stage.setAttribute("aria-label", `${view.meta.label} ${view.meta.words.keys}`);
+    } else {
+      view.stage.removeAttribute("tabindex");
+      view.stage.removeAttribute("role");
+      view.stage.removeAttribute("aria-label");
+    }
+    view.canvas.setAttribute("aria-label", view.meta.alt);
+  },
+
+  layout(view) {
+    const { rows, arcs } = view.meta, pen = view.canvas.getContext("2d");
+    let y = view.meta.measured ? 20 : 4;
+    view.tops = rows.map((row) => {
+      if (row[3]) y += TITLE;
+      const top = y;
+      y += LINE;
+      return top;
+    });
+    view.high = y + 4;
+    // each arc gets a lane of its own where arcs overlap
+    const lanes = [];
+    view.lanes = arcs.map(([from, to]) => {
+      let lane = lanes.findIndex((end) => end <= from);
+      if (lane < 0) lane = lanes.push(0) - 1;
+      lanes[lane] = to;
+      return lane;
+    });
+    const narrow = view.width < NARROW, widest = (i, font, most) => {
+      pen.font = font;
+      return Math.min(most, Math.max(...rows.map((row) => pen.measureText(row[i]).width)) + 10);
+    };
+    const left = Math.min(GUTTER + 10 * Math.max(0, lanes.length - 2), 64);
+    const name = widest(0, `600 14px ${view.font}`, 150);
+    const text = narrow ? 0 : widest(1, `14px ${view.font}`, 0.36 * view.width);
+    const shape = widest(2, `13px ${view.font}`, 150);
+    view.at = { left, name, text: left + name, shape: left + name + text, bar: left + name + text + shape };
+    view.wide = { name, text, shape, bar: view.width - left - name - text - shape - (view.meta.whole ? 104 : 58) };
+    view.pen = sized(view.canvas, view.width, view.high, view.ratio);
+  },
+
+  length(view, x) {
+    const [low, high] = view.meta.ends.map(Math.log10);
+    return Math.max(0, Math.min(1, (Math.log10(Math.max(x, 1e-30)) - low) / (high - low)));
+  },
+
+  number(view, i) {
+    return view.arrays.values.values[Math.min(view.frame, view.arrays.values.shape[0] - 1) * view.meta.rows.length + i];
+  },
+
+  written: (view, x) => (view.meta.whole ? Math.round(x).toLocaleString("en-US") : short(x, 3)),
+
+  draw(view) {
+    const { pen, meta } = view;
+    pen.fillStyle = view.paper;
+    pen.fillRect(0, 0, view.width, view.high);
+    pen.textBaseline = "middle";
+    const lit = meta.lit ? meta.lit[view.frame] : -1;
+    if (meta.measured && view.wide.bar > 30) {
+      pen.fillStyle = view.colours.quiet;
+      pen.font = `13px ${view.font}`;
+      pen.textAlign = "right";
+      pen.fillText(clip(pen, meta.measured, view.width - view.at.shape), view.width - 2, 9);
+    }
+    meta.rows.forEach((row, i) => WIRES.row(view, row, i, lit));
+    WIRES.stream(view);
+    meta.arcs.forEach((arc, i) => WIRES.arc(view, arc, view.lanes[i]));
+    WIRES.tell(view, lit);
+  },
+
+  row(view, [name, text, shape, group, plus, wire], i, lit) {
+    const { pen, at, wide } = view, top = view.tops[i], y = top + LINE / 2;
+    const chosen = view.state.row === i && wire, on = i === lit || chosen;
+    if (group) {
+      pen.fillStyle = view.colours.quiet;
+      pen.font = `600 13px ${view.font}`;
+      pen.textAlign = "left";
+      pen.fillText(clip(pen, group, view.width - at.left), at.left, top - 11);
+    }
+    if (on || i === view.cursor) {
+      pen.fillStyle = chosen ? view.colours.chosen : view.accent;
+      pen.globalAlpha = on ? 0.16 : 0.07;
+      pen.fillRect(at.left - 8, top, view.width - at.left + 8, LINE);
+      pen.globalAlpha = 1;
+      if (on) pen.fillRect(at.left - 8, top, 4, LINE);
+    }
+    pen.textAlign = "left";
+    pen.fillStyle = view.ink;
+    pen.font = `${wire || on ? 700 : 500} 14px ${view.font}`;
+    pen.fillText(clip(pen, name, wide.name - 6), at.left, y);
+    pen.font = `14px ${view.font}`;
+    if (wide.text) pen.fillText(clip(pen, text, wide.text - 8), at.text, y);
+    pen.fillStyle = view.colours.quiet;
+    pen.font = `13px ${view.font}`;
+    pen.fillText(clip(pen, shape, wide.shape - 4), at.shape, y);
+    WIRES.bar(view, i, y);
+  },
+
+  bar(view, i, y) {
+    const { pen, at, wide } = view, x = WIRES.number(view, i), ghost = view.arrays.ghost?.values[i];
+    if (Number.isNaN(x)) return;
+    pen.fillStyle = view.colours.bar;
+    if (wide.bar >= 12) pen.fillRect(at.bar, y - 8, Math.max(1, wide.bar * WIRES.length(view, x)), 16);
+    if (ghost !== undefined && !Number.isNaN(ghost) && wide.bar >= 12) {
+      pen.strokeStyle = view.ink;
+      pen.lineWidth = 1.5;
+      pen.setLineDash([3, 2]);
+      pen.strokeRect(at.bar, y - 8, Math.max(1, wide.bar * WIRES.length(view, ghost)), 16);
+      pen.setLineDash([]);
+    }
+    pen.fillStyle = view.ink;
+    pen.textAlign = "right";
+    pen.font = `13px ${view.font}`;
+    pen.fillText(WIRES.written(view, x), view.width - 2, y);
+  },
+
+  // The stream down the left edge of the lines, a joint wherever something is added.
+  stream(view) {
+    const { pen, meta } = view, x = view.at.left - 14;
+    pen.strokeStyle = view.colours.wire;
+    pen.lineWidth = 2;
+    pen.beginPath();
+    pen.moveTo(x, view.tops[0] + 6);
+    pen.lineTo(x, view.tops.at(-1) + LINE / 2);
+    pen.stroke();
+    meta.rows.forEach((row, i) => {
+      const y = view.tops[i] + LINE / 2, big = row[4];
+      pen.beginPath();
+      pen.arc(x, y, big ? 8 : 3, 0, 7);
+      pen.fillStyle = big ? view.paper : view.colours.wire;
+      pen.fill();
+      if (!big) return;
+      pen.stroke();
+      pen.beginPath();
+      pen.moveTo(x - 4, y);
+      pen.lineTo(x + 4, y);
+      pen.moveTo(x, y - 4);
+      pen.lineTo(x, y + 4);
+      pen.stroke();
+    });
+  },
+
+  arc(view, [from, to], lane) {
+    const { pen } = view, x = view.at.left - 14, left = Math.max(3, x - 14 - 10 * lane);
+    const y0 = view.tops[from] + LINE / 2, y1 = view.tops[to] + LINE / 2, torn = view.meta.cut === to;
+    pen.strokeStyle = torn ? view.colours.chosen : view.colours.wire;
+    pen.lineWidth = 2;
+    pen.setLineDash(torn ? [3, 5] : []);
+    pen.beginPath();
+    pen.moveTo(x, y0);
+    pen.lineTo(left + 5, y0);
+    pen.quadraticCurveTo(left, y0, left, y0 + 5);
+    pen.lineTo(left, y1 - 5);
+    pen.quadraticCurveTo(left, y1, left + 5, y1);
+    pen.lineTo(x - 9, y1);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.beginPath();
+    pen.moveTo(x - 8, y1);
+    pen.lineTo(x - 14, y1 - 4);
+    pen.lineTo(x - 14, y1 + 4);
+    pen.closePath();
+    pen.fillStyle = pen.strokeStyle;
+    pen.fill();
+  },
+
+  tell(view, lit) {
+    const said = view.meta.rows.map(([name, text, shape], i) => {
+      const x = WIRES.number(view, i);
+      return [i === lit ? "→" : "", name, text, shape, Number.isNaN(x) ? "" : WIRES.written(view, x)].filter(Boolean).join(" ");
+    });
+    const told = said.join("|");
+    if (view.list.dataset.text === told) return;
+    view.list.dataset.text = told;
+    view.list.replaceChildren(...said.map((text) => make("li", {}, text)));
+  },
+
+  under: (view, y) => view.tops.findIndex((top) => y >= top && y < top + LINE),
+
+  point(view, i) {
+    const found = i >= 0 && view.meta.rows[i][5] ? i : -1;
+    view.canvas.style.cursor = found < 0 ? "default" : "pointer";
+    if (found === view.cursor) return;
+    view.cursor = found;
+    WIRES.draw(view);
+  },
+
+  choose(view, i) {
+    if (i < 0 || !view.meta.rows[i][5]) return;
+    view.release("row", i);
+    WIRES.draw(view);
+  },
+
+  key(view, event) {
+    if (!view.choice) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], { rows } = view.meta;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      WIRES.choose(view, view.cursor);
+    }
+    if (!step) return;
+    event.preventDefault();
+    let i = view.cursor < 0 ? (view.state.row ?? -1) : view.cursor;
+    do i += step;
+    while (i >= 0 && i < rows.length && !rows[i][5]);
+    if (i < 0 || i >= rows.length) return;
+    view.cursor = i;
+    view.announce(`${rows[i][0]} ${rows[i][1]}`);
+    WIRES.draw(view);
+  },
+
+  csv(view) {
+    const { rows, words, quantity } = view.meta;
+    const lines = rows.map(([name, , shape], i) => [quoted(name), quoted(shape), WIRES.number(view, i)].join(","));
+    return [[words.line, words.shape, quantity].map(quoted).join(","), ...lines].join("\n") + "\n";
+  },
+};
+
+export default live(WIRES);
