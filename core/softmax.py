@@ -163,7 +163,8 @@ def in_format(scores: Scores, form: str) -> np.ndarray:
 @dataclass(frozen=True)
 class Breaks:
     """Where a number format ends. most: its largest number; limit: the logarithm of that, beyond which an exponential
-    is infinite; at: the first of LARGEST whose naive shares are no numbers, None if there is none."""
+    is infinite; at: the first of LARGEST whose naive shares are no numbers, or all zero because their sum overflowed;
+    None if there is none."""
 
     most: float
     limit: float
@@ -172,7 +173,8 @@ class Breaks:
 
 def breaks(scores: Scores, form: str) -> Breaks:
     most = torch.finfo(FORMATS[form]).max
-    broken = ~np.isfinite(in_format(scores, form)[:, 2]).all(-1)
+    shares = in_format(scores, form)[:, 2]
+    broken = ~np.isfinite(shares).all(-1) | (shares == 0).all(-1)
     return Breaks(most, math.log(most), LARGEST[int(broken.argmax())] if broken.any() else None)
 
 

@@ -84,8 +84,8 @@ def read(tokenizer: Tokenizer, text: str, default: str, context: int) -> Reading
 def label(piece: str) -> str:
     """How a SentencePiece piece is written on an axis: a word bare, a continuation with a dot, blanks visible."""
     if piece.startswith("▁"):
-        return piece[1:].replace("▁", "␣") or "␣"
-    return "·" + piece if piece[:1].isalpha() else piece.replace("\n", "↵").replace("\t", "⇥")
+        return visible(piece[1:].replace("▁", "␣").encode()) or "␣"
+    return "·" + piece if piece[:1].isalpha() else visible(piece.encode())
 
 
 # ---- a text as it was typed, cut into pieces in several ways ----

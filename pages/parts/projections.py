@@ -120,9 +120,11 @@ def prediction(room: Room) -> str | None:
         "far": N_("How far apart they are depends on the head. «truth»"),
         predict.UNSURE: N_("Here is what is measured. «truth»"),
     }
-    question = N_("Guess first: “«token»” stands here twice, with one embedding. One key too?")
+    question = N_("Guess first: “«token»” stands here more than once, with one embedding. One key too?")
+    if demo != room.demo:
+        question = N_("Guess first: “«token»” stands twice in “«text»”, with one embedding. One key too?")
     two_keys = predict.Prediction("two_keys", question, options, answer, because)
-    return predict.ask(two_keys, token=pair.token, truth=_truth(pair, demo))
+    return predict.ask(two_keys, token=pair.token, text=sentence.SENTENCE, truth=_truth(pair, demo))
 
 
 def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
@@ -262,7 +264,9 @@ def meaning(room: Room) -> None:
     turn, found = frame.cached(pj.turn, room.demo), frame.cached(pj.alike, room.demo)
     left, right = st.columns(2, gap="medium")
     with left:
-        prose("projections", "turn", asks=room.asks, length=f"{turn.length:.1f}", kept=f"{turn.kept:.0%}")
+        width = turn.vectors.shape[1]
+        numbers = dict(length=f"{turn.length:.1f}", kept=f"{turn.kept:.0%}", width=width, root=f"{width**0.5:.2f}")
+        prose("projections", "turn", asks=room.asks, **numbers)
         if other := frame.cached(pj.flip, room.demo):
             away = min(other.angle, 360 - other.angle)
             found_there = dict(
@@ -279,7 +283,9 @@ def meaning(room: Room) -> None:
                 asked_cosine=f"{found.asked_cosine:.2f}",
                 asked_weight=f"{found.asked_weight:.3f}",
             )
-            prose("projections", "alike", asks=room.asks, **numbers)
+            itself = found.asked == len(room.names) - 1
+            same = "alike_same" if found.asked == found.token else "alike_itself" if itself else "alike"
+            prose("projections", same, asks=room.asks, **numbers)
         prose("projections", "three")
 
 

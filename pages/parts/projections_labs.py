@@ -198,13 +198,14 @@ def stack(room: Room) -> None:
         made = frame.cached(ln.stack, seed)
         at = int(DEPTH.value()) - 1
         numbers = dict(gap=f"{made.gap[at]:.0e}", bent=f"{made.left[at, 1]:.0%}", depth=at + 1)
-        prose("projections", "stack", **numbers, real=f"{frame.cached(pj.collapsed, room.demo):.0e}")
+        prose("projections", "stack" if at else "stack_one", **numbers)
+        prose("projections", "stack_real", real=f"{frame.cached(pj.collapsed, room.demo):.0e}")
     with left:
         template = _(
-            "{depth} layers · two ways to compute the straight line differ by {gap} · SiLU: {left} unexplained"
+            "Depth {depth} · two ways to compute the straight line differ by {gap} · SiLU: {left} unexplained"
         )
         captions = [
-            template.format(depth=d + 1, gap=f"{made.gap[d]:.0e}", left=f"{made.left[d, 1]:.0%}")
+            template.format(depth=d + 1, gap=f"{made.gap[d]:.1g}", left=f"{made.left[d, 1]:.0%}")
             for d in range(ln.DEEPEST)
         ]
         lines.show(
@@ -258,7 +259,7 @@ def alone(room: Room) -> None:
     template = N_("Largest movement of another token: «linear» through the layer, «mixed» through the head.")
     say(
         template,
-        linear=f"{others.max(initial=0):.1e}",
+        linear=f"{others.max(initial=0):.1g}",
         mixed=f"{np.tril(made.mixed.T, -1).max(initial=0):.2f}",
     )
     if len(names) < len(room.names):

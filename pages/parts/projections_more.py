@@ -63,7 +63,7 @@ def common_mistakes(room: Room) -> None:
         asks=room.asks,
     )
     names = ["bias", "transpose", "flops", "width", "library", "shape"]
-    if found:
+    if found and found.asked not in (found.token, len(room.names) - 1):
         names.insert(0, "similar")
         values |= dict(near=room.names[found.token], asked=room.names[found.asked])
         values |= dict(weight=f"{found.weight:.3f}", asked_weight=f"{found.asked_weight:.3f}")

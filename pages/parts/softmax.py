@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import streamlit as st
 
 from core import embedded, provenance, sentence
 from core import onehead as oh
+from core import projections as pj
 from core import softmax as sm
 from pages.parts import swatch
 from pages.shared import bars, controls, frame, live, matrix, plane, predict
@@ -47,8 +48,9 @@ class Row:
 
 
 def written(x: float) -> str:
-    """A score as it was typed, or with two digits."""
-    return (f"{x:g}" if f"{x:g}" == f"{x:.2f}".rstrip("0").rstrip(".") else f"{x:.2f}").replace("-", "−")
+    """A score as it was typed, or with two digits; a small one with as many as tell."""
+    short = f"{x:g}" == f"{x:.2f}".rstrip("0").rstrip(".")
+    return (f"{x:g}" if short else f"{x:.2g}" if abs(x) < 0.1 else f"{x:.2f}").replace("-", "−")
 
 
 # ---- where scores come from ----
@@ -73,13 +75,15 @@ def model_row() -> Row:
         _examples()
     calm = oh.Demo(reading.ids, reading.tokens, layer, head)
     scaled = frame.cached(oh.head_of, calm).scaled[query, : query + 1]
-    return _fitting(tuple(float(x) for x in scaled), reading.tokens[: query + 1])
+    return _fitting(tuple(float(x) for x in scaled), tuple(pj.names(reading.tokens)[: query + 1]))
 
 
 def _query(tokens: tuple[str, ...]) -> int:
     """The word whose row is taken; the first one sees only itself, so there is nothing to share."""
     last = len(tokens) - 1
     now = min(controls.kept("row_of", last, _between(1, last)), last)
+    if now == last:  # the last word of whatever text comes next
+        controls.forget("row_of")
     st.session_state["row_of_choice"] = now
     st.selectbox(
         _("The row of"),
@@ -110,7 +114,9 @@ def _fitting(scores: sm.Scores, names: tuple[str, ...]) -> Row:
         len(scores) - len(kept),
         float(1 - whole[kept].sum()),
     )
-    template = N_("This row has «n» scores. Here are its «most» largest; the others held «lost» of the weight.")
+    template = N_(
+        "This row has «n» scores. Here its «most» largest share among themselves; the others held «lost» of the weight."
+    )
     say(template, n=len(scores), most=sm.MOST_SCORES, lost=f"{some.lost:.1%}")
     return some
 
@@ -166,22 +172,22 @@ def prediction(row: Row) -> None:
     }
     because = {
         "grow": N_(
-            "They cannot all grow: they always add up to one. Measured here, the largest change of any share is «moved»."
+            "They cannot all grow: they always add up to one. The largest change of any share is «moved», no more than rounding."
         ),
         "most": N_(
-            "That needs larger distances, and adding keeps every distance. The largest change of any share is «moved»."
+            "That needs larger distances, and adding keeps every distance. The largest change is «moved», no more than rounding."
         ),
         "even": N_(
-            "100 looks large beside the distances, but only distances count: the largest change of any share is «moved»."
+            "100 looks large, but only distances count, and they stay. The largest change is «moved», no more than rounding."
         ),
         "same": N_(
-            "Every exponential grows by the same factor, and it cancels: the largest change is «moved». Now drag the temperature."
+            "Every exponential grows by the same factor, and it cancels. The largest change is «moved», no more than rounding."
         ),
         "?": N_(
-            "Nothing moves: the largest change is «moved». Only distances between scores count; see “Add a constant”."
+            "Nothing moves: the largest change is «moved», no more than rounding. Only distances between scores count."
         ),
     }
-    question = N_("Guess first: add 100 to every score. The shares …")
+    question = N_("Guess first: add 100 to every score. What do the shares do?")
     predict.ask(predict.Prediction("add100", question, options, answer, because), moved=power(moved, 0))
 
 
@@ -208,7 +214,7 @@ def shares(row: Row, found: sm.Heated, slider: live.Slider) -> None:
         found.shares,
         key="shares",
         quantity="shares",
-        says=_("Each score's share, largest temperature flattest. Outlined: temperature 1."),
+        says=_("Each score's share; the higher the temperature, the flatter. Outlined: temperature 1."),
         ghost=found.shares[sm.TEMPERATURES.index(1.0)],
         high=1.0,
         slider=slider,
@@ -239,7 +245,7 @@ def slopes(row: Row, found: sm.Heated, slider: live.Slider) -> tuple[int, int] |
         rows=names,
         columns=names,
         look=matrix.Look(N_("share moves"), N_("score moves"), "a", "quiet", bound=0.25, most=60, tall=430),
-        slider=slider,
+        slider=replace(slider, hidden=True),  # the one beside it moves both
         cell=cell,
         captions=[template.format(most=tell(m)) for m in found.slopes.max((1, 2))],
         released=receive,
@@ -340,10 +346,11 @@ def written_slope(row: Row, t: float, cell: tuple[int, int]) -> None:
     p, slope, number = trace["shares"].value, float(trace["slopes"].value[cell]), provenance.number
     st.markdown(filled(_("**“«score»” moves, “«share»” follows:**"), share=row.names[i], score=row.names[j]))
     inside = rf"1 - {number(p[j])}" if i == j else rf"0 - {number(p[j])}"
-    st.latex(
-        rf"\frac{{\partial p_{{{i}}}}}{{\partial \hat z_{{{j}}}}} = p_{{{i}}}(\delta_{{{i},{j}}} - p_{{{j}}})"
-        rf" = {number(p[i])}\,({inside}) = {number(slope)}"
-    )
+    lines = [  # two lines, or a phone would cut the result off
+        rf"\frac{{\partial p_{{{i}}}}}{{\partial \hat z_{{{j}}}}} &= p_{{{i}}}(\delta_{{{i},{j}}} - p_{{{j}}})",
+        rf"&= {number(p[i])}\,({inside}) = {number(slope)}",
+    ]
+    st.latex(r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}")
 
 
 def _mix(row: Row, found: sm.Heated, slider: live.Slider) -> None:

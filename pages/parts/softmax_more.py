@@ -42,7 +42,7 @@ def _slider(name: str, label: str, stops: tuple[float, ...], default: float) -> 
 
 def add_constant(row: Row) -> None:
     """One handle: the scores and their exponentials move, the shares stand still."""
-    st.subheader(_("Add a constant: nothing moves"), anchor=False)
+    st.subheader(_("Add a constant"), anchor=False)
     frames = frame.cached(sm.added, row.scores)
     calm = np.where(np.isfinite(frames[sm.ADDED.index(0.0)]), frames[sm.ADDED.index(0.0)], 1)
     left, right = st.columns([3, 2], gap="medium")

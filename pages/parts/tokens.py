@@ -51,6 +51,8 @@ def keep_stop(key: str, stops: Sequence[float], default: float) -> Callable[[str
 
 def slider(key: str, label: str, stops: Sequence[int], default: int, *, together: bool = False) -> live.Slider:
     value = controls.kept(key, default, controls.near(stops))
+    if value == default:  # not chosen, so it may be another one for the next text
+        controls.forget(key)
     return live.Slider(key, label, tuple(stops), value, tuple(f"{stop:,}" for stop in stops), together=together)
 
 
@@ -69,6 +71,11 @@ def word() -> bpe.Demo:
     read = tokenizer.as_typed(typed or "", WORD, bpe.LONGEST_WORD)
     if "cut" in read.notes:
         say("Only the first «n» characters are merged here.", n=bpe.LONGEST_WORD)
+    if "empty" in read.notes:
+        say("The box is empty, so here is an example.")
+    if st.session_state.get("_tokens_word", read.text) != read.text:  # the guess and the merges were another word's
+        controls.forget("merge", "pieces")
+    st.session_state["_tokens_word"] = read.text
     return bpe.Demo(" " * front + read.text, encoding)
 
 
@@ -76,7 +83,7 @@ def prediction(demo: bpe.Demo) -> str | None:
     """How many pieces? The answer is the last state's."""
     final = frame.cached(bpe.run, demo)[-1]
     n, words, letters = len(final.pieces), max(1, len(demo.word.split())), len(demo.word)
-    answer = "words" if n == words else "between" if n < letters else "letters" if n == letters else "more"
+    answer = "letters" if n == letters else "words" if n == words else "between" if n < letters else "more"
     question = N_("Guess first: how many pieces does «encoding» make of these «letters» characters?")
     options = {
         "words": N_("one a word"),
@@ -84,6 +91,8 @@ def prediction(demo: bpe.Demo) -> str | None:
         "letters": N_("one a character"),
         "more": N_("more than characters"),
     }
+    if words == letters:
+        del options["words"]  # one answer must not stand there twice
     because = {
         "words": N_("«n» pieces for «words» words. A frequent word is one piece, a rare one falls into several."),
         "between": N_("«n» pieces for «words» words and «letters» characters. Drag the slider and watch them form."),
@@ -325,6 +334,7 @@ def _real(found: tuple[tokenizer.Piece, ...]) -> list[tokenizer.Piece]:
     return [piece for piece in found if piece.kind != "special"]
 
 
+LONGEST_TRIP = 240  # characters
 BROKEN = "Zoë likes 🙂 and 注意力"
 TRIPS = {"example": N_("an example"), "yours": N_("your sentence")}
 
@@ -332,7 +342,9 @@ TRIPS = {"example": N_("an example"), "yours": N_("your sentence")}
 def _round(text: str, way: str) -> None:
     """Text to ids and back, all of them or all but one."""
     trip = controls.choice("Text", TRIPS, "example", key="trip", hide_label=True)
-    text = text if trip == "yours" else BROKEN
+    if trip == "yours" and len(text) > LONGEST_TRIP:
+        say("Only the first «n» characters make the trip.", n=LONGEST_TRIP)
+    text = text[:LONGEST_TRIP] if trip == "yours" else BROKEN
     found = cut(text, way)
     drawn = min(len(found), 120)
     back = [tokenizer.joined(found), *(tokenizer.joined(found, i) for i in range(drawn))]
@@ -352,7 +364,7 @@ def _round(text: str, way: str) -> None:
 
 def _journey(text: str, way: str) -> None:
     trip = frame.cached(tokenizer.round_trip, text, way)
-    names = dict(bytes=trip.n_bytes, raw=8 * trip.n_bytes, bits=f"{trip.bits:.0f}", way=way)
+    names = dict(bytes=f"{trip.n_bytes:,}", raw=f"{8 * trip.n_bytes:,}", bits=f"{trip.bits:,.0f}", way=way)
     if trip.same:
         template = N_("All ids kept: the same «bytes» bytes come back. As ids they need «bits» bits instead of «raw».")
     else:
@@ -401,7 +413,8 @@ def _cut_special(text: str, way: str, special: bool) -> tuple[tokenizer.Piece, .
 def _find(text: str, way: str) -> None:
     """The entries of an encoding that contain a few letters."""
     wanted = st.text_input(_("Find in the vocabulary"), "token", key="find", bind="query-params", max_chars=40)
-    count, found = frame.cached(tokenizer.find, wanted or "token", way)
+    wanted = wanted or "token"
+    count, found = frame.cached(tokenizer.find, wanted, way)
     template = N_(
         "«count» of the «size» entries of «way» contain “«wanted»”. The first «shown» by rank, which is the id:"
     )
@@ -417,7 +430,11 @@ def _find(text: str, way: str) -> None:
 def training(text: str) -> None:
     """Learn merges from a text; the slider says how many of them are used on the visitor's sentence."""
     lesson = st.text_area(
-        _("Text to learn from"), _stories(), key="learn", bind="query-params", height=110, label_visibility="collapsed"
+        _("Change the text that is learned from, then drag “Vocabulary”"),
+        _stories(),
+        key="learn",
+        bind="query-params",
+        height=110,
     )
     read = tokenizer.as_typed(lesson or "", _stories(), LONGEST_LESSON)
     if "cut" in read.notes:
@@ -435,7 +452,12 @@ def training(text: str) -> None:
         _curve(learned, states, dial, receive)
     last = learned.merges[-1].count if learned.merges else 0
     numbers = dict(bytes=f"{learned.lengths[0]:,}", pieces=f"{learned.lengths[-1]:,}")
-    prose("tokens", "training", n=len(learned.merges), last=last, **numbers)
+    ended = "all" if len(learned.merges) < bpe.MOST_MERGES else "most"
+    if learned.merges:
+        prose("tokens", f"training_{ended}", n=len(learned.merges), last=last, **numbers)
+    else:
+        say("No pair stands twice in this text, so there is nothing to learn. Type more.")
+    prose("tokens", "training")
 
 
 @st.cache_data

@@ -28,11 +28,14 @@ def rows(text: str) -> None:
     usual = min(3, n - 1)
     at = min(controls.kept("token", usual, first_half.place(n)), n - 1)
     token, id = reading.tokens[at], reading.ids[at]
+    if at == usual:  # not chosen, so it may be another one for the next text
+        controls.forget("token")
 
     def chosen(name: str, value: Any) -> None:
         if name == "piece" and isinstance(value, int) and 0 <= value < n:
             controls.keep("token", value, usual)
 
+    say("Click a piece: its row is framed in the picture, and the rows most like it are listed.")
     pieces.show(
         [pieces.Strip(vectors_of(reading))],
         key="tokens",

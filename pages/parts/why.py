@@ -36,12 +36,15 @@ LEAP = 0.5  # more than this, and one token has made the difference
 
 def text() -> Reading:
     """The visitor's sentence, with a few that show something."""
-    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    left, right = st.columns([4, 1])
     with right, st.popover(_("Examples"), width="stretch"):
         for i, (words, shows) in enumerate(EXAMPLES.items()):
             st.button(_(shows), key=f"why_example_{i}", on_click=_choose, args=(words,), width="stretch")
     with left:
         reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+    if st.session_state.get("_why_text", reading.text) != reading.text:  # what was guessed and found is another text's
+        controls.forget("reach", "sight", "hop", "race")
+    st.session_state["_why_text"] = reading.text
     if frame.cached(embedded.surprise, reading.ids, most=64) > sentence.STRANGE:
         say("🟠 The model has never read anything like this text. What it says will be a guess.")
     return reading
@@ -49,7 +52,6 @@ def text() -> Reading:
 
 def _choose(words: str) -> None:
     st.session_state["words"] = words
-    controls.forget("reach", "sight", "hop", "race")
 
 
 def found(reading: Reading) -> rc.Reach:
@@ -82,7 +84,7 @@ def prediction(reading: Reading, found: rc.Reach) -> bool:
     options = guesses(found)
     if len(options) < 2:
         return True
-    labels = {str(n): filled("«n» · «word»", n=n, word=first_in_reach(reading, n)) for n in options}
+    labels = {str(n): _reaching(reading, n) for n in options}
     chosen = controls.kept("sight", None, controls.one_of([*labels, predict.UNSURE]))
     window = int(chosen) if chosen in labels else found.needed
     best = found.best[found.at(window)]
@@ -115,9 +117,17 @@ def prediction(reading: Reading, found: rc.Reach) -> bool:
     return predict.ask(predict.Prediction("sight", question, labels, str(found.needed), because), **values) is not None
 
 
+def _reaching(reading: Reading, window: int) -> str:
+    """A window and the words at its ends."""
+    first, last = first_in_reach(reading, window), reading.tokens[-1]
+    return filled("«n» · «word»" if window == 1 else "«n» · «word» … «last»", n=window, word=first, last=last)
+
+
 def at(name: str, default: int, stops: tuple[int, ...]) -> int:
     """Where a slider stands: the nearest stop, for what was kept may come from a longer text."""
     kept = controls.kept(name, default, controls.near(stops))
+    if kept == default:  # not chosen, so it may be another one for the next text
+        controls.forget(name)
     return min(stops, key=lambda stop: abs(stop - kept))
 
 
@@ -179,7 +189,7 @@ def receive(name: str, stops: tuple[float, ...], default: float) -> Callable[[st
 def hops(reading: Reading) -> None:
     """The way of one word to the last, in three nets, at every distance."""
     n = len(reading.tokens)
-    stops, default = tuple(range(1, n)), min(10, n - 1)
+    stops, default = tuple(range(1, n)), min(max(10, n // 3), n - 1)
     now = at("hop", default, stops)
     counts = np.array([rec.hops(distance) for distance in stops])
     left, right = st.columns([3, 2], gap="medium")

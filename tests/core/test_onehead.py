@@ -50,6 +50,25 @@ def test_every_frame_is_what_the_model_computes_at_that_temperature(step, everyw
     np.testing.assert_allclose(frames[min(stop, len(frames) - 1)], recorded, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_long_texts_have_fewer_temperatures_and_the_same_numbers(everywhere):
+    reading = sentence.read("One day the dog ran to the park with a ball. " * 14)
+    heats = onehead.heats(len(reading.ids))
+    assert len(heats) == 13
+    assert heats[6] == 1.0
+    demo = onehead.Demo(reading.ids, reading.tokens, 3, 2, everywhere=everywhere)
+    frames = onehead.frames(demo, "weights").values
+    assert len(frames) == 13
+    hot = onehead.Demo(reading.ids, reading.tokens, 3, 2, temperature=heats[8], everywhere=everywhere)
+    np.testing.assert_allclose(frames[8], onehead.run(hot)["block3.weights"].value[2], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(("layer", "head", "clear"), [(5, 1, True), (4, 2, True), (0, 0, False), (2, 0, False)])
+def test_a_sink_is_named_only_where_there_is_one(layer, head, clear):
+    found = onehead.sink(onehead.head_of(onehead.Demo(READING.ids, READING.tokens, layer, head)))
+    assert found.clear == clear == (found.weight > 0.3 and found.length < 0.6 * found.others)
+
+
 @pytest.mark.parametrize("setting", [{}, dict(scaling=False), dict(mask=False)])
 def test_a_heated_head_is_the_head_of_a_hot_model(setting):
     tau = onehead.TEMPERATURES[7]
@@ -201,6 +220,21 @@ def test_the_recorded_outcomes_are_what_happens():
             probs = embedded.run(READING.ids, READING.tokens, change, ("next_probs",))["next_probs"].value
             assert float(probs[sentence.id_of("Amy")]) == pytest.approx(link.p, rel=1e-3, abs=1e-6)
     assert [(w[0].token, round(w[0].p, 3)) for w in (outcomes.cut, outcomes.twin)] == [("Sam", 0.981), ("Sam", 0.968)]
+
+
+def test_a_link_decides_where_the_answer_loses_more_than_half():
+    reading = sentence.read("Tom is a")
+    found = onehead.ranking(reading.ids, reading.tokens, share=False)
+    before = embedded.run(reading.ids, reading.tokens, embedded.UNTOUCHED, ("next_probs",))["next_probs"].value
+    assert found.p == pytest.approx(float(before.max()))
+    assert found.p < 0.5
+    cut = []
+    for link in found.worst[: found.deciders + 1]:
+        change = Change(cut=(link.layer, link.head, link.query, link.key))
+        probs = embedded.run(reading.ids, reading.tokens, change, ("next_probs",))["next_probs"].value
+        cut.append(float(probs[found.answer]))
+    assert all(p < found.p / 2 for p in cut[:-1])
+    assert cut[-1] >= found.p / 2
 
 
 def test_recorded_story_losses_are_computed_again():

@@ -39,8 +39,8 @@ def attend(x, layer, fault):
         q, k = turned(q), turned(k)
     scores = q @ k.transpose(1, 2) / (1.0 if fault == "scale" else WIDTH**0.5)
     causal = torch.tril(torch.ones(len(x), len(x))).bool()
-    scores = scores.masked_fill(causal if fault == "mask" else ~causal, -torch.inf)
-    weights = scores.softmax(1 if fault == "axis" else 2).nan_to_num(0.0)
+    scores = scores.masked_fill(~causal.T if fault == "mask" else ~causal, -torch.inf)
+    weights = scores.softmax(1 if fault == "axis" else 2)
     z = weights @ v
     z = z.reshape(len(x), -1) if fault == "merge" else z.transpose(0, 1).reshape(len(x), -1)
     return linear(z, f"layers.{layer}.self_attn.o_proj"), weights

@@ -151,6 +151,14 @@ def test_the_naive_version_breaks_at_the_logarithm_of_the_largest_number(form, l
     assert np.isfinite(frames[:, 3]).all(), "the stable version never breaks"
 
 
+@pytest.mark.parametrize("n", [8, 16])
+def test_a_sum_may_overflow_before_any_exponential(n):
+    end, largest = sm.breaks((0.0,) * n, "fp16"), np.array(sm.LARGEST)
+    assert end.at == largest[largest + math.log(n) > math.log(65504)][0]
+    assert end.at < end.limit
+    assert not sm.in_format((0.0,) * n, "fp16")[sm.LARGEST.index(end.at), 2].any(), "divided by infinity"
+
+
 def test_the_stable_row_stands_still_where_the_scores_are_stored_well():
     exact = shares(ROWS["three"]).numpy()
     off = {form: np.abs(sm.in_format(ROWS["three"], form)[:, 3] - exact).max() for form in sm.FORMATS}

@@ -85,7 +85,21 @@ def test_a_long_text_is_cut_at_the_context_and_stays_cut(text):
     assert "cut" not in again.notes or len(again.ids) == 256
 
 
-@pytest.mark.parametrize(("piece", "shown"), [("▁Amy", "Amy"), ("ily", "·ily"), (".", "."), ("▁", "␣"), ("▁▁", "␣")])
+@pytest.mark.parametrize(
+    ("piece", "shown"),
+    [
+        ("▁Amy", "Amy"),
+        ("ily", "·ily"),
+        (".", "."),
+        ("▁", "␣"),
+        ("▁▁", "␣"),
+        ("\n", "↵"),
+        ("<0xF0>", "<0xF0>"),
+        ("\u200d", "⟨U+200D⟩"),
+        ("\ufe0f", "⟨U+FE0F⟩"),
+        ("▁\u200e", "⟨U+200E⟩"),
+    ],
+)
 def test_labels(piece, shown):
     assert label(piece) == shown
 

@@ -179,3 +179,32 @@ def test_junk_in_the_link_gives_the_page_as_it_opens():
         assert not app.exception
     slider = picture(app, "turning")[0]["slider"]
     assert slider["at"] == 0
+
+
+def test_a_text_that_repeats_nothing_is_asked_about_the_sentence_we_start_with():
+    assert f"stands twice in “{sentence.SENTENCE}”" in plain(open_page(PAGE, words="Tom ran."))
+    assert "stands here more than once" in plain(open_page(PAGE))
+
+
+def test_what_is_said_of_likeness_fits_who_is_asked_for():
+    text, said = "the the the the", {}
+    reading = sentence.read(text)
+    for layer in range(6):
+        for head in range(6):
+            found = pj.alike(pj.Demo(reading.ids, reading.tokens, layer, head))
+            last = len(reading.ids) - 1
+            said[
+                "both fall together"
+                if found.asked == found.token
+                else "the most weight to itself"
+                if found.asked == last
+                else "decide what fits together, not the meaning"
+            ] = (layer, head)
+    assert len(said) == 3
+    for phrase, (layer, head) in said.items():
+        assert phrase in plain(open_page(PAGE, words=text, proj_layer=str(layer), proj_head=str(head)))
+
+
+def test_one_layer_has_no_place_for_a_bend():
+    assert "no place for a bend" in plain(open_page(PAGE, proj_lab="stack", stack_depth="1"))
+    assert "no matrix can do what the bend does" in plain(open_page(PAGE, proj_lab="stack", stack_depth="2"))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from core import onehead, sentence
+from core import projections as pj
 from core import softmax as sm
 from pages.parts import softmax as parts
 from tests.pages.opening import open_page, picture, words
@@ -40,7 +41,7 @@ def test_the_signature_holds_a_row_of_the_model_at_every_temperature(query, wher
         49,
         True,
     )
-    assert [name.split(" ")[-1] for name in meta["names"]] == list(READING.tokens[: where[2] + 1])
+    assert [name.split(" ", 1)[1] for name in meta["names"]] == pj.names(READING.tokens)[: where[2] + 1]
     assert f"{found.entropy[7]:.2f}" in meta["captions"][7]
 
 
@@ -152,7 +153,7 @@ def test_a_long_row_keeps_its_sixteen_largest():
     kept = np.sort(np.argsort(-weights, kind="stable")[:16])
     np.testing.assert_allclose(arrays["values"][24], weights[kept] / weights[kept].sum(), atol=1e-5)
     assert f"{1 - weights[kept].sum():.1%}" in words(app).replace("\\", "")
-    assert meta["names"][0].split(" ")[-1] == reading.tokens[kept[0]]
+    assert meta["names"][0].split(" ", 1)[1] == pj.names(reading.tokens)[kept[0]]
 
 
 @pytest.mark.parametrize(("choice", "opening"), [("same", "Right."), ("grow", "Not quite."), ("?", "")])
@@ -181,3 +182,24 @@ def test_the_written_numbers_are_those_of_the_picture():
     assert f"= {p[1]:.3f}" in formulas
     assert f"= {-p[0] * p[1]:.3f}" in formulas
     assert "11.2125" in picture(app, "steps")[0]["captions"][24]
+
+
+def test_the_last_word_is_asked_until_another_is_chosen():
+    app = open_page(PAGE)
+    app.text_input(key="words").set_value("Amy saw a big red ball and a very small dog near the old house of").run()
+    reading = sentence.read(app.text_input(key="words").value)
+    assert app.selectbox(key="row_of_choice").value == len(reading.tokens) - 1
+    app.selectbox(key="row_of_choice").set_value(3).run()
+    assert app.query_params["row_of"] in ("3", ["3"])
+
+
+def test_one_slider_is_drawn_for_the_two_pictures_side_by_side():
+    app = open_page(PAGE)
+    sliders = [picture(app, name)[0]["slider"] for name in ("shares", "slopes")]
+    assert [slider["hidden"] for slider in sliders] == [False, True]
+    assert [slider["together"] for slider in sliders] == [True, True]
+
+
+@pytest.mark.parametrize(("score", "text"), [(0.001, "0.001"), (-0.0042, "−0.0042"), (2.0, "2"), (10.0611, "10.06")])
+def test_a_small_score_is_not_written_as_zero(score, text):
+    assert parts.written(score) == text

@@ -1,5 +1,6 @@
 """The tokens page: the pieces, ids and rows it shows are core's and tiktoken's, and the link restores them."""
 
+import random
 from itertools import pairwise
 
 import numpy as np
@@ -95,8 +96,8 @@ def test_some_cuts_can_be_chosen():
 def test_tokens_take_time(speed):
     text = words(open_page(PAGE, words="one two three four five six", speed=str(speed)))
     n = len(tokenizer.encoding("gpt2").encode("one two three four five six"))
-    assert f"take {n / speed:.1f} s" in text
-    assert f"one id a character, {27 / speed:.1f} s" in text
+    assert f"writes the tokens in {n / speed:.1f} s" in text
+    assert f"one id a character it would take {27 / speed:.1f} s" in text
 
 
 def test_four_scripts_cost_what_tiktoken_counts():
@@ -173,7 +174,48 @@ def test_a_table_is_trained_on_the_text():
     for key in ("grown", "curve"):
         slider = picture(app, key)[0]["slider"]
         assert (slider["name"], slider["stops"][slider["at"]], slider["together"]) == ("vocab", 258, True)
-    assert f"Here {len(learned.merges)} merges were learned" in words(app)
+    assert f"{len(learned.merges)} merges were learned, then no pair stood twice" in words(app)
+
+
+def test_a_full_table_and_an_empty_one_say_so():
+    chance = random.Random(0)
+    many = " ".join("".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=5)) for _ in range(300))
+    many = f"{many} {many}"
+    assert len(bpe.train(many).merges) == bpe.MOST_MERGES
+    assert f"{bpe.MOST_MERGES} merges were learned; here that is the limit" in words(open_page(PAGE, learn=many))
+    text = words(open_page(PAGE, learn="abcdef"))
+    assert "there is nothing to learn" in text
+    assert "merges were learned" not in text
+
+
+@pytest.mark.parametrize(("word", "answer"), [("a", "letters"), ("a b", "words"), ("xqzj", "letters")])
+def test_one_answer_is_offered_once(word, answer):
+    app = open_page(PAGE, word=word, pieces=answer)
+    assert "**Right.**" in words(app)
+    offered = next(group for group in app.get("button_group") if "pieces_choice" in group.proto.id).proto.options
+    assert len(offered) == (4 if word == "a" else 5)
+
+
+def test_a_new_word_is_guessed_anew():
+    app = open_page(PAGE, word="strawberry", pieces="between", merge="5")
+    assert "**Right.**" in words(app)
+    app.text_input(key="word").set_value("unhappiness").run()
+    assert "Right." not in words(app)
+    slider = picture(app, "merges")[0]["slider"]
+    assert slider["stops"][slider["at"]] == 0
+
+
+def test_an_emptied_word_is_explained():
+    app = open_page(PAGE)
+    app.text_input(key="word").set_value("").run()
+    assert "The box is empty" in words(app)
+
+
+def test_a_long_text_makes_the_trip_in_part():
+    text = "one two " * 200
+    app = open_page(PAGE, look="round", trip="yours", words=text)
+    assert f"first {parts.LONGEST_TRIP} characters" in words(app)
+    assert all(strip["foot"].startswith("→ ") for strip in picture(app, "back")[0]["strips"])
 
 
 @pytest.mark.parametrize("lesson", ["x", "我", "abcdef", "\x00", "a" * 9000])

@@ -188,14 +188,26 @@ def test_junk_in_the_link_gives_a_working_page(junk):
     assert len([key for key in KEYS if picture(app, key)]) == 6
 
 
-def test_what_was_kept_from_a_longer_text_fits_a_shorter_one():
+def test_what_was_found_in_one_text_is_forgotten_in_the_next():
     app = open_page(PAGE, reach="12", hop="12", race="13", sight="11")
     for key in ("reach", "hop", "race", "sight"):
         del app.query_params[key]
     app.text_input(key="words").set_value("Tom had a").run()
     assert not app.exception
-    assert stand(app, "reach") == len(sentence.read("Tom had a").ids)
-    assert stand(app, "hops") == len(sentence.read("Tom had a").ids) - 1
+    reading = sentence.read("Tom had a")
+    assert stand(app, "reach") < rc.run(rc.Demo(reading.ids, reading.tokens)).needed, "the answer is not given away"
+    assert stand(app, "hops") == len(reading.ids) - 1
+    assert stand(app, "race") == 1
+    assert "Not quite." not in said(app)
+    assert "Right." not in said(app)
+
+
+def test_a_place_nobody_chose_is_not_kept_for_the_next_text():
+    app = open_page(PAGE)
+    assert stand(app, "reach") == 5
+    app.text_input(key="words").set_value("Once upon a").run()
+    assert stand(app, "reach") == 1
+    assert not {"reach", "hop", "race"} & set(app.query_params)
 
 
 def test_examples_put_everything_back():
