@@ -1,0 +1,70 @@
+"""Many heads, fewer keys: what each head adds, what its silence costs, and how few keys all of them can share."""
+
+import streamlit as st
+
+from core import manyheads
+from pages.parts import heads as parts
+from pages.parts import heads_more as more
+from pages.parts import heads_sharing as sharing
+from pages.shared import code, frame
+from pages.shared.text import _, prose
+
+frame.begin()
+
+# What you can change, and a guess before it is shown.
+frame.heading("08_heads")
+reading = parts.text()
+parts.prediction(reading)
+
+
+# One head, louder and quieter. A release runs this part alone; another head changes pictures further down, too.
+@st.fragment
+def volume(reading: parts.Reading, before: parts.Demo) -> None:
+    demo = parts.chosen(reading)
+    if demo != before:
+        st.rerun()
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        parts.views(demo)
+    with right:
+        parts.next_word(demo)
+        prose("heads", "volume")
+        parts.habit(demo)
+    more.contributions(demo)
+
+
+volume(reading, parts.chosen(reading))
+
+
+# Any number of heads, silent at once.
+@st.fragment
+def silence(reading: parts.Reading) -> None:
+    st.subheader(_("Silence some, keep some"), anchor=False)
+    more.silence(reading)
+
+
+silence(reading)
+
+
+# MHA, GQA, MQA, MLA.
+@st.fragment
+def fewer(reading: parts.Reading) -> None:
+    st.subheader(_("One slider: from a key for every head to one for all"), anchor=False)
+    sharing.slider(reading)
+
+
+fewer(reading)
+sharing.cache()
+
+# Why more than one, and what the number of heads does not change.
+st.subheader(_("Why more than one?"), anchor=False)
+st.fragment(more.neighbours)()
+more.published()
+st.fragment(more.closer)(reading)
+
+# Check yourself, common mistakes, the code.
+prose("heads", "closing")
+more.check(reading)
+more.common_mistakes(reading)
+code.show(manyheads.CONTRIBUTION)
+frame.onward("08_heads")

@@ -1,0 +1,154 @@
+"""Many heads: what the page shows is core's, and what the link says is what it shows."""
+
+import numpy as np
+import pytest
+
+from core import embedded, manyheads, onehead, sentence, sharing, twoheads
+from tests.pages.opening import open_page, picture, words
+
+READING = sentence.read(sentence.SENTENCE)
+OTHER = "Tom was very thirsty. He wanted to"
+PAGE = "08_heads"
+
+
+@pytest.mark.parametrize(
+    ("query", "demo"),
+    [
+        ({}, manyheads.Demo(READING.ids, READING.tokens)),
+        (
+            {"loud": "4,3", "words": OTHER, "volume": "0"},
+            manyheads.Demo(*(lambda r: (r.ids, r.tokens))(sentence.read(OTHER)), 4, 3),
+        ),
+    ],
+)
+def test_the_signature_holds_every_volume(query, demo):
+    app = open_page(PAGE, **query)
+    meta, arrays = picture(app, "views")
+    found = manyheads.turned(demo)
+    np.testing.assert_allclose(arrays["values"].reshape(found.views.shape), found.views, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(picture(app, "heard")[1]["values"], found.probs, rtol=1e-5, atol=1e-7)
+    assert meta["signature"]
+    assert len(meta["slider"]["stops"]) == 51
+    assert meta["slider"]["at"] == (0 if query else 25)
+    assert meta["row"] == demo.layer * 6 + demo.head
+    parts = manyheads.contributions(demo.ids, demo.tokens, demo.layer)
+    table = picture(app, "parts")[1]["values"].reshape(7, 288)
+    np.testing.assert_allclose(table[:6], parts.each[:, -1], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(table[6], parts.whole[-1], rtol=1e-5, atol=1e-7)
+
+
+def test_a_number_is_added_up():
+    found = manyheads.contributions(READING.ids, READING.tokens, 1)
+    shown = words(open_page(PAGE, part="2,40")).replace("\\", "")
+    summands = " ".join(f"{x:+.3f}" for x in found.each[:, -1, 40]).replace("-", "−")
+    assert f"Number 40: {summands}" in shown
+    assert f"**{found.whole[-1, 40]:+.3f}**".replace("-", "−") in shown
+
+
+def test_silent_heads_are_blank_and_missed():
+    app = open_page(PAGE, muted="1.2_4.4")
+    meta, arrays = picture(app, "maps")
+    plain, _step = onehead.overview(onehead.Demo(READING.ids, READING.tokens, 0, 0))
+    shown = arrays["values"].reshape(plain.shape)
+    assert not shown[[8, 28]].any()
+    np.testing.assert_allclose(shown[7], plain[7], atol=1e-3)
+    assert (meta["names"][8], meta["names"][9]) == ("1.2 ✕", "1.3")
+    change = manyheads.Demo(READING.ids, READING.tokens, muted=((1, 2), (4, 4))).change
+    found = embedded.outlook(READING.ids, READING.tokens, change)
+    np.testing.assert_allclose(picture(app, "left_over")[1]["values"][0], [w.p for w in found.words], atol=1e-6)
+    text = words(app).replace("\\", "")
+    assert "2 of 36 heads are silent" in text
+    assert f"**{embedded.story_loss(change):.2f}** nats" in text
+
+
+def test_the_slider_from_mha_to_mla():
+    app = open_page(PAGE, kv="-125", loud="4,3")
+    for side in sharing.SIDES:
+        found = sharing.run(READING.ids, 4, 3)[side]
+        meta, arrays = picture(app, f"kept_{side}")
+        np.testing.assert_allclose(arrays["values"].reshape(found.weights.shape), found.weights, atol=1e-6)
+        np.testing.assert_allclose(picture(app, f"says_{side}")[1]["values"], found.probs, atol=1e-6)
+        at = meta["slider"]["at"]
+        assert meta["slider"]["shown"][at] == "MLA · rank 125"
+        loss = sharing.losses()[sharing.SIDES.index(side), at]
+        assert f"{2 * 125 * 6:,} bytes" in meta["captions"][at]
+        assert f"{loss:.2f}" in meta["captions"][at]
+
+
+def test_bytes_of_large_models():
+    meta, arrays = picture(open_page(PAGE), "kv_bytes")
+    shown = dict(zip(meta["names"], arrays["values"].ravel() * 1024, strict=True))
+    assert shown["GQA 8"] == 147456  # 2 * 36 layers * 8 heads * 128 * 2 bytes
+    assert shown["MHA 32"] == 4 * 147456
+    assert shown["DeepSeek-V3"] == 61 * (512 + 64) * 2
+    assert meta["names"][meta["marked"]] == "GQA 8"
+
+
+def test_the_small_net():
+    app = open_page(PAGE, two="little", toy_heads="4", digits="102938475610")
+    digits = (1, 0, 2, 9, 3, 8, 4, 7, 5, 6, 1, 0)
+    weights, named = twoheads.read(4, digits)
+    np.testing.assert_allclose(picture(app, "toy")[1]["values"].reshape(weights.shape), weights, atol=1e-3)
+    right = int((named == twoheads.truth(digits)).all(-1).sum())
+    assert f"**{right}** of 12" in words(app)
+
+
+def test_a_long_text_has_fewer_ranks_and_the_right_losses():
+    words_of = "One day the dog ran to the park with a ball. " * 12
+    ids = sentence.read(words_of).ids
+    meta, arrays = picture(open_page(PAGE, words=words_of, kv="-1"), "kept_converted")
+    some = sharing.offered(len(ids))
+    assert len(meta["slider"]["stops"]) == len(arrays["values"]) == len(some) < 16
+    assert meta["slider"]["at"] == len(some) - 1
+    assert f"{sharing.losses()[0, -1]:.2f}" in meta["captions"][-1]
+
+
+@pytest.mark.parametrize(("chosen", "key"), [("cut", "slabs"), ("rank", "ranks"), ("fresh", "fresh"), ("x", "slabs")])
+def test_one_closer_look_at_a_time(chosen, key):
+    app = open_page(PAGE, closer=chosen)
+    assert picture(app, key)
+
+
+def test_what_a_clear_pattern_is_worth():
+    shown = words(open_page(PAGE, silent="gone")).replace("\\", "")
+    answer, table = manyheads.silenced(READING.ids, READING.tokens)
+    before = embedded.outlook(READING.ids, READING.tokens, embedded.UNTOUCHED).asked
+    assert answer == before.id
+    assert f"it is {table[2, 0]:.1%}, before {before.p:.1%}" in shown
+    layer, head = divmod(int(table.argmin()), 6)
+    assert f"is {layer}.{head}, and without it {table.min():.1%} is left" in shown
+
+
+@pytest.mark.parametrize(
+    ("d", "h", "said"),
+    [
+        ("512", "8", "8 slabs of 512 × 64"),
+        ("4096", "32", "32 slabs of 4096 × 128"),
+        ("512", "5", "512 is not divisible by h = 5"),
+    ],
+)
+def test_slabs(d, h, said):
+    assert said in words(open_page(PAGE, cut_d=d, cut_h=h)).replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"loud": "9,9", "volume": "nan", "muted": "9.9_x_1.2_", "kv": "1e99", "part": "99,999", "digits": "12"},
+        {"loud": "-1", "volume": "-3", "muted": "💥", "kv": "abc", "init": "inf", "toy_heads": "3", "two": "?"},
+        {"words": "Hi"},
+        {"words": "a " * 300},
+        {"words": "你好 🎈 <b>x</b>", "loud": "5,5", "muted": "0.0"},
+    ],
+)
+def test_any_link_gives_a_page(query):
+    app = open_page(PAGE, **query)
+    assert not app.exception
+    assert picture(app, "views")[0]["signature"]
+
+
+def test_all_wake_again():
+    app = open_page(PAGE, muted="0.0_0.1", lang="zh")
+    next(b for b in app.button if b.key == "wake").click().run()
+    assert "muted" not in app.query_params
+    assert picture(app, "maps")[1]["values"].reshape(36, -1)[0].any()
