@@ -76,8 +76,8 @@ def own_vectors(source: str) -> Room:
     return {"hand": _hand, "random": _random}[source]()
 
 
-def _by_temperature() -> dict[str, Any]:
-    return dict(name="temperature", label=_("Temperature"), stops=oh.TEMPERATURES, default=1.0)
+def _by_temperature(n_tokens: int = 1) -> dict[str, Any]:
+    return dict(name="temperature", label=_("Temperature"), stops=oh.heats(n_tokens), default=1.0)
 
 
 def sentence_room() -> Room:
@@ -112,10 +112,10 @@ def sentence_room() -> Room:
         return oh.heated(frame.cached(oh.head_of, calm), tau)
 
     return Room(
-        **_by_temperature(),
+        **_by_temperature(len(reading.ids)),
         rows=list(reading.tokens),
         columns=list(reading.tokens),
-        frames=lambda step: frame.cached(oh.frames, calm, step),
+        frames=lambda step: _frames(calm, step),
         head=head_at,
         trace=lambda tau: whole_trace(demo(tau)),
         demo=demo,
@@ -123,6 +123,14 @@ def sentence_room() -> Room:
         index=(head, head // config.group),
         reading=reading,
     )
+
+
+def _frames(calm: oh.Demo, step: str) -> oh.Frames:
+    """Every temperature; in all heads of a long text that takes a moment, once a step."""
+    if not calm.everywhere:
+        return frame.cached(oh.frames, calm, step)
+    with st.spinner(_("Heating all heads, stop by stop …")):
+        return frame.cached(oh.frames, calm, step)
 
 
 def whole_trace(demo: oh.Demo) -> Trace:
@@ -294,7 +302,7 @@ def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, 
     frames, quantity = room.frames(step), STEPS[step]
     moving = len(frames.values) > 1
     columns = [str(i) for i in range(frames.values.shape[-1])] if step == "z" else room.columns
-    title = _("{row} · entropy {entropy} bit") if frames.entropy is not None else "{row}"
+    title = _("{row} · entropy {entropy} bits") if frames.entropy is not None else "{row}"
     shut = ~head.allowed if step in ("masked", "weights") else None
     matrix.show(
         frames.values,
@@ -422,11 +430,15 @@ def prediction(reading: Any) -> str | None:
     share = "few" if count < 10 else "some" if count < cells / 2 else "most"
     values = {"cells": f"{cells:,}", "count": count}
     because = {
-        "few": N_("Of «cells» links, «count» decide: without any one of them the answer falls below one half."),
+        "few": N_(
+            "Of «cells» links, «count» decide: without any one of them the answer loses more than half of its probability."
+        ),
         "some": N_("Of «cells» links only «count» decide. Most cells are bright for reasons that do not matter here."),
         "most": N_("A bright cell looks important, yet almost every link can go: only «count» of «cells» decide."),
         "?": N_("Of «cells» links, «count» decide. Click cells in the picture and find them."),
     }
+    if share == "most":  # a text of two or three tokens: what is said of bright cells would be wrong
+        because["some"] = because["most"] = because["few"]
     options = {"few": N_("fewer than ten"), "some": N_("dozens"), "most": N_("most of them")}
     question = N_("Guess first: cut one at a time, how many of «cells» links decide the next word?")
     return predict.ask(predict.Prediction("links", question, options, share, because), **values)
@@ -443,7 +455,7 @@ def links(reading: Any, cut: str) -> oh.Ranking:
     if reading.text == sentence.SENTENCE:
         first, outcomes = fl.recorded().words[0], fl.outcomes()
         worst = outcomes.share if cut == "share" else outcomes.keep
-        return oh.Ranking(first.id, first.p, outcomes.cells, worst, sum(link.p < 0.5 for link in worst))
+        return oh.Ranking(first.id, first.p, outcomes.cells, worst, sum(link.p < first.p / 2 for link in worst))
     with st.spinner(_("Cutting every link once …")):
         return frame.cached(oh.ranking, reading.ids, reading.tokens, cut == "share")
 

@@ -63,11 +63,11 @@ def _open_head(name: str, value: object) -> None:
 
 
 def sink(room: Room, demo: oh.Demo) -> None:
-    """Why so many rows look at the first token."""
+    """Why so many rows look at the first token, and whether this head is a case of it."""
     found = oh.sink(room.head(1.0))
     if found:
         numbers = dict(weight=f"{found.weight:.2f}", length=f"{found.length:.2f}", others=f"{found.others:.2f}")
-        prose("attention", "sink", layer=demo.layer, head=demo.head, **numbers)
+        prose("attention", "sink" if found.clear else "sinkless", layer=demo.layer, head=demo.head, **numbers)
 
 
 def mixture(room: Room, head: oh.Head, row: int) -> None:

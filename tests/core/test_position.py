@@ -65,6 +65,12 @@ def test_wavelengths_run_from_a_turn_to_almost_the_base_times_a_turn():
     assert math.sin(3 * 2 * math.pi / period) == pytest.approx(wave[3])
 
 
+@pytest.mark.parametrize(("d", "frame"), [(4, 0), (32, 30), (64, 48)])
+def test_the_shortest_and_the_longest_wave_at_every_base(d, frame):
+    waves = po.wavelengths(d, po.BASES[frame])
+    np.testing.assert_allclose(po.longest_and_shortest(d)[frame], [waves[0], waves[-1]])
+
+
 def test_dot_products_are_a_sum_of_cosines_of_the_distance():
     square = po.dots(12, 8)[9]
     speeds = [po.BASES[9] ** (-2 * i / 8) for i in range(4)]

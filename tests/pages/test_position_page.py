@@ -52,7 +52,7 @@ def test_the_prediction_is_answered_by_core(choice, opening):
 def test_the_table_of_sinusoids(d, n):
     meta, arrays = picture(open_page(PAGE, pe_width=str(d), pe_length=str(n)), "sinusoids")
     np.testing.assert_allclose(arrays["values"].reshape(49, n, d), po.tables(n, d), atol=1e-3)
-    assert f"{po.wavelengths(d, po.BASES[40])[-1]:,.2f}" in meta["captions"][40]
+    assert f"{po.wavelengths(d, po.BASES[40])[-1]:,.0f} on the right" in meta["captions"][40]
 
 
 def test_waves_and_clock_move_together():
@@ -65,6 +65,7 @@ def test_waves_and_clock_move_together():
     assert meta["slider"]["at"] == clock["slider"]["at"] == 30
     assert meta["slider"]["together"]
     assert clock["slider"]["together"]
+    assert clock["slider"]["hidden"]
     one = picture(open_page(PAGE, look_at="waves", pe_width="16", pe_pair="2"), "waves")[1]
     same(one["values"], rows.T[4:6])
 
@@ -96,7 +97,13 @@ def test_five_schemes_side_by_side(query, demo):
         wanted = found.weights if "scheme_step" in query else found.scores
         same(arrays["values"], wanted)
         assert meta["slider"]["together"]
+        assert meta["slider"]["hidden"], "one slider moves all five"
         assert meta["slider"]["name"] == "starts_at"
+    ruler, _arrays = picture(app, "along")
+    assert ruler["tokens"] == ["to"] * 14 if demo.get("same") else list(READING.tokens)
+    assert ruler["places"] == 64
+    assert (ruler["slider"]["together"], ruler["slider"]["hidden"]) == (True, False)
+    assert (ruler["slider"]["name"], ruler["slider"]["stops"]) == (meta["slider"]["name"], meta["slider"]["stops"])
 
 
 def test_slopes():
@@ -110,8 +117,10 @@ def test_what_position_is_worth():
     app = open_page(PAGE)
     now = embedded.outlook(READING.ids, READING.tokens, Change(rotation=False))
     meta, arrays = picture(app, "still")
-    assert meta["names"] == [word.token for word in now.words]
-    same(arrays["values"], np.array([word.p for word in now.words], np.float32))
+    untouched = embedded.outlook(READING.ids, READING.tokens, Change()).asked
+    assert meta["names"] == [*(word.token for word in now.words[:-1]), untouched.token]
+    same(arrays["values"][0, :-1], np.array([word.p for word in now.words[:-1]], np.float32))
+    assert arrays["ghost"][-1] == pytest.approx(untouched.p, rel=1e-5), "the word that falls is shown with its fall"
     assert f"{wo.story_loss(False, True):.2f}" in words(app)
 
 
@@ -131,6 +140,7 @@ def test_a_link_restores_the_sliders():
     assert picture(app, "shuffled")[0]["slider"]["at"] == 17
     assert picture(app, "sinusoids")[0]["slider"]["at"] == po.BASES.index(100)
     assert picture(app, "scheme_rope")[0]["slider"]["at"] == 9
+    assert picture(app, "along")[0]["slider"]["at"] == 9
     assert picture(app, "shuffled")[0]["tokens"] == list(sentence.read("The cat sat on the mat.").tokens)
 
 

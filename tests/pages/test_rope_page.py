@@ -63,8 +63,8 @@ def test_the_law_is_written_with_its_numbers():
     text = words(open_page(PAGE, layer="4", head="4", rope_k="9"))
     law = clocks.law(clocks.Demo(READING.ids, READING.tokens, 4, 4, 13, 9))
     for number in (law.recorded, law.turned, law.relative, law.spun):
-        assert f"{number:.6f}" in text
-    assert f"{law.wrong:.4f}" in text.replace("\\", "")
+        assert f"{number:.6f}".replace("-", "−") in text
+    assert f"{law.wrong:.4f}" in text.replace("\\", "").replace("−", "-")
 
 
 @pytest.mark.parametrize(("choice", "opening"), [("stays", "Right."), ("less", "Not quite."), ("?", "")])
@@ -127,7 +127,11 @@ def test_angles_methods_and_repairs():
     close(arrays["values"][:, 0], found.turns)
     assert meta["captions"][0].startswith(f"{found.unseen[0]} pairs")
     assert "24 never finish" in meta["captions"][-1]
-    close(picture(app, "rope_waves")[1]["values"][:, 0], found.waves)
+    follower, waves = picture(app, "rope_waves")
+    close(waves["values"][:, 0], found.waves)
+    for one, other in ((meta, follower), (picture(app, "rope_slow")[0], picture(app, "rope_far")[0])):
+        assert (one["slider"]["hidden"], other["slider"]["hidden"]) == (False, True)
+        assert (one["slider"]["name"], one["slider"]["at"]) == (other["slider"]["name"], other["slider"]["at"])
     close(picture(app, "rope_slow")[1]["values"], longrope.slowdowns())
     close(picture(app, "rope_far")[1]["values"][:, :6], longrope.far_angles(54)[1])
     meta, arrays = picture(app, "rope_fix")
