@@ -15,6 +15,7 @@ from core import embedded, provenance, sentence, snippet
 from core import flow as fl
 from core import onehead as oh
 from core.trace import Quantity, Trace
+from pages.parts import story
 from pages.shared import bars, controls, frame, live, matrix, predict
 from pages.shared import provenance as written
 from pages.shared.text import N_, _, filled, say
@@ -85,8 +86,7 @@ def sentence_room() -> Room:
     with right:
         _examples()
     with left:
-        reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
-    _warn(reading)
+        reading = story.box()
     config = embedded.model().config
     one, two, three, four, five = st.columns([2.2, 2.2, 1.1, 1.1, 2.2], vertical_alignment="bottom")
     with one:
@@ -137,19 +137,6 @@ def whole_trace(demo: oh.Demo) -> Trace:
     """Every tensor of the pass; of a long text only the chosen block's, or the file would not fit through a network."""
     inside = "block*.*" if len(demo.ids) <= 64 else f"block{demo.layer}.*"
     return embedded.run(demo.ids, demo.tokens, demo.change, ("ids", "embed", "angles", inside, "next_*"))
-
-
-def _warn(reading: Any) -> None:
-    """What this model makes of a text unlike those it has read."""
-    surprise = frame.cached(embedded.surprise, reading.ids, most=64)
-    if surprise > sentence.STRANGE:
-        template = N_(
-            "🟠 This text is strange to the model: «nats» nats a token, and guessing blindly would cost «blind»."
-        )
-        blind = f"{np.log(embedded.model().config.vocab_size):.1f}"
-        say(template, nats=f"{surprise:.1f}", blind=blind)
-    elif reading.text[:1].islower():
-        say("The model has read stories whose sentences begin with a capital letter. Without one it is at a loss.")
 
 
 @dataclass(frozen=True)

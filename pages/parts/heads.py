@@ -11,16 +11,16 @@ from core import embedded, manyheads, sentence
 from core import flow as fl
 from core.manyheads import Demo
 from core.tokenizer import Reading
+from pages.parts import story
 from pages.shared import bars, controls, frame, live, matrix, predict
 from pages.shared.text import N_, _, filled, say
 
-EXAMPLES = {
-    sentence.SENTENCE: (N_("Who gets the ball"), (1, 2)),
-    fl.TWIN: (N_("Its twin: one name swapped"), (4, 4)),
-    "The cat slept on the rug. The dog slept on the": (N_("Copying what came before"), (5, 1)),
-    "Tom was very thirsty. He wanted to": (N_("One word decides"), (4, 3)),
-    "Anna is a girl. Tom is a": (N_("Contrast"), (5, 2)),
-    "Tom dropped the glass and it": (N_("Bright, but not decisive"), (4, 4)),
+TELLING = {  # text of the gallery -> the head that makes a difference there
+    fl.TWIN: (4, 4),
+    "The cat slept on the rug. The dog slept on the": (5, 1),
+    "Tom was very thirsty. He wanted to": (4, 3),
+    "Anna is a girl. Tom is a": (5, 2),
+    "Tom dropped the glass and it": (4, 4),
 }
 DENT = 0.05  # of probability: what counts as a loss
 MISSED = {
@@ -59,22 +59,12 @@ def names() -> list[str]:
 
 
 def text() -> Reading:
-    """The visitor's sentence, with a few that show something."""
-    left, right = st.columns([4, 1], vertical_alignment="bottom")
-    with right, st.popover(_("Examples"), width="stretch"):
-        for i, (words, (shows, head)) in enumerate(EXAMPLES.items()):
-            st.button(_(shows), key=f"heads_example_{i}", on_click=_choose, args=(words, head), width="stretch")
-    with left:
-        reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
-    if frame.cached(embedded.surprise, reading.ids, most=64) > sentence.STRANGE:
-        say("🟠 The model has never read anything like this text. What it says will be a guess.")
-    return reading
+    return story.ask(_choose)
 
 
-def _choose(words: str, head: tuple[int, int]) -> None:
-    st.session_state["words"] = words
+def _choose(words: str) -> None:
     controls.forget("volume", "muted")
-    controls.keep("loud", head, (1, 2))
+    controls.keep("loud", TELLING.get(words, (1, 2)), (1, 2))
 
 
 # ---- the guess ----

@@ -16,6 +16,7 @@ from pages.parts.ledger_models import Model
 from pages.shared import code, controls, frame, live, predict, stack
 from pages.shared.text import N_, _, filled, prose, say
 
+DEVICES = {id: one.name.split()[0] if one.name.endswith("GB") else one.name for id, one in costs.DEVICES.items()}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 KEPT = {
@@ -189,12 +190,12 @@ def _beside(model: Model, talk: costs.Talk, length: int, told: bool) -> None:
         st.button(_("Go there"), on_click=_to_balance, args=(even,), key="to_balance")
     else:
         say("**Drag the length until the two bars are equally long.**")
-    device = costs.DEVICES[controls.pick("Runs on", list(costs.DEVICES), "h100", key="device")]
+    device = costs.DEVICES[controls.choice("Runs on", DEVICES, "h100", key="device")]
     both = float(talk.weights + talk.cache(length))
     count = max(1, math.ceil(both / device.memory))
     template = N_(
         "At «length» tokens: «both» together. That takes **«count» × «device»** with «memory» each. Every step reads "
-        "the weights it uses and the whole cache, so at best «count» of them write **«speed» tokens a second**."
+        "the weights it uses and the whole cache, so the speed is at best **«speed» tokens a second**."
     )
     speed = count * costs.tokens_per_second(talk, length, device)
     numbers = dict(length=f"{length:,}", both=as_bytes(both), memory=as_bytes(device.memory), speed=f"{speed:,.0f}")

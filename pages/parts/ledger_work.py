@@ -9,19 +9,34 @@ import numpy as np
 import streamlit as st
 
 from core import costs
-from pages.parts.ledger import as_bytes, as_gap, as_power, title
+from pages.parts.ledger import DEVICES, as_bytes, as_gap, as_power, title
 from pages.parts.ledger_models import Model
 from pages.shared import code, controls, frame, lines, live, stack
 from pages.shared.text import N_, _, prose, say
 
 STEPS = {
-    "projections": (N_("Q, K, V, O"), r"2nP_{attn}", "n"),
-    "scores": (N_("scores QKᵀ"), r"2n^2hd_hL", "n²"),
-    "softmax": (N_("softmax"), r"3n^2hL", "n²"),
-    "mixture": (N_("mixture AV"), r"2n^2hd_hL", "n²"),
-    "ffn": (N_("FFN"), r"2nP_{ffn}", "n"),
-    "head": (N_("output head"), r"2nVd", "n"),
+    "projections": (N_("Q, K, V, O"), "n"),
+    "scores": (N_("scores QKᵀ"), "n²"),
+    "softmax": (N_("softmax"), "n²"),
+    "mixture": (N_("mixture AV"), "n²"),
+    "ffn": (N_("FFN"), "n"),
+    "head": (N_("output head"), "n"),
 }
+
+
+def _formulas(work: costs.Work, unit: str) -> dict[str, str]:
+    """As the numbers beside them are counted: FLOPs or multiply-adds, all pairs or those before the mask."""
+    two, three = ("2", "3") if unit == "flops" else ("", r"\tfrac{3}{2}")
+    pairs = r"\tfrac{n(n+1)}{2}" if work.causal else "n^2"
+    key, value = ("(d_n+d_r)", "d_v") if work.config.mla else ("d_h", "d_h")
+    return {
+        "projections": rf"{two}nP_{{attn}}",
+        "scores": rf"{two}{pairs}h{key}L",
+        "softmax": rf"{three}{pairs}hL",
+        "mixture": rf"{two}{pairs}h{value}L",
+        "ffn": rf"{two}nP_{{ffn}}",
+        "head": rf"{two}nVd",
+    }
 
 
 def _kept_stop(key: str, stops: tuple[int, ...], default: int) -> Callable[[str, Any], None]:
@@ -52,37 +67,47 @@ def flops(model: Model) -> None:
     with left:
         _curves(work, found, n)
     with right:
-        cross = costs.crossover(work)
-        template = N_("The two curves meet at **«cross»** tokens; 6 d is «six». Exactly 6 d it is for a classic block.")
-        say(template, cross=f"{cross:,.0f}", six=f"{6 * model.config.d_model:,}")
+        _crossing(work)
         prose("ledger", "flops")
     row = found[costs.TEXTS.index(n)]
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _steps(row, n, unit)
+        _steps(work, row, n, unit)
     with right:
         _rule(model, row, n, unit)
     code.show(costs.FLOPS)
+
+
+def _crossing(work: costs.Work) -> None:
+    six = 6 * work.config.d_model
+    template = N_("The two curves meet at **«cross»** tokens; 6 d is «six». Exactly 6 d it is for a classic block.")
+    if work.causal:
+        template = N_(
+            "The two curves meet at **«cross»** tokens: with half the pairs, twice as far. "
+            "For a classic block it is 12 d − 1; here 12 d is «twelve»."
+        )
+    say(template, cross=f"{costs.crossover(work):,.0f}", six=f"{six:,}", twelve=f"{2 * six:,}")
 
 
 def _rule(model: Model, row: np.ndarray, n: int, unit: str) -> None:
     """2 N a token, against the count."""
     used, counted = costs.active(model.config), row.sum() / n * (2 if unit == "mac" else 1)
     numbers = dict(two=f"{2 * used:,}", counted=f"{counted:,.0f}", gap=as_gap(2 * used / counted), n=f"{n:,}")
+    numbers["looked"] = f"{costs.looked_up(model.config):,}"
     prose("ledger", "two_n", **numbers)
 
 
 def _curves(work: costs.Work, found: np.ndarray, n: int) -> None:
     linear = found[:, [costs.STEPS.index(s) for s in ("projections", "ffn")]].sum(1)
-    square = found[:, [costs.STEPS.index(s) for s in ("scores", "softmax", "mixture")]].sum(1)
+    square = found[:, [costs.STEPS.index(s) for s in ("scores", "mixture")]].sum(1)
     cross = costs.crossover(work)
     marks = ((cross, _("equal")),) if costs.TEXTS[0] < cross < costs.TEXTS[-1] else ()
     lines.show(
-        np.stack([linear, square, linear + square + found[:, -1]]),
+        np.stack([linear, square, found.sum(1)]),
         np.array(costs.TEXTS),
         [
             lines.Series(_("matrices of the blocks: n"), "v"),
-            lines.Series(_("pairs of tokens: n²"), "k"),
+            lines.Series(_("QKᵀ and AV: n²"), "k"),
             lines.Series(_("everything"), "quiet", dash=True),
         ],
         key="work_curves",
@@ -104,12 +129,13 @@ def _cells(work: costs.Work, n: int) -> str:
     return text.format(cells=f"{one:,}", one=as_bytes(2 * one), all=as_bytes(2 * every))
 
 
-def _steps(row: np.ndarray, n: int, unit: str) -> None:
+def _steps(work: costs.Work, row: np.ndarray, n: int, unit: str) -> None:
     """The work of each step at the chosen length."""
     name = _("FLOPs") if unit == "flops" else _("multiply-adds")
+    formulas = _formulas(work, unit)
     head = [f"| {_('step')} | {_('formula')} | {_('grows with')} | {name}, n = {n:,} | % |", "|---|---|---|---:|---:|"]
     lines_ = [
-        f"| {_(STEPS[step][0])} | ${STEPS[step][1]}$ | {STEPS[step][2]} | {as_power(value)} | {100 * value / row.sum():.1f} |"
+        f"| {_(STEPS[step][0])} | ${formulas[step]}$ | {STEPS[step][1]} | {as_power(value)} | {100 * value / row.sum():.1f} |"
         for step, value in zip(costs.STEPS, row, strict=True)
     ]
     st.markdown("\n".join([*head, *lines_, f"| **{_('total')}** | | | **{as_power(row.sum())}** | 100 |"]))
@@ -200,7 +226,7 @@ def _days(model: Model) -> None:
     with two:
         fleet = controls.stops("GPUs", FLEETS, 1024, key="fleet")
     with three:
-        name = controls.pick("Kind", list(costs.DEVICES), "h100", key="train_on")
+        name = controls.choice("Kind", DEVICES, "h100", key="train_on")
     device, tokens = costs.DEVICES[name], billions * 10**9
     work = costs.training_flops(model.config, tokens)
     chinchilla = 20 * costs.active(model.config)

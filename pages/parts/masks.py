@@ -31,6 +31,7 @@ SIZES = {
     "padding": N_("Tokens that count as padding"),
 }
 SHOWN = {"weights": N_("the weights"), "added": N_("the mask: 0 or −∞")}
+LOOKS = {"weights": matrix.Look(tall=430), "added": matrix.Look(tall=430, bound=1.0, digits=0, closed=N_("−∞"))}
 
 
 # ---- the text, and a guess ----
@@ -71,7 +72,7 @@ def prediction() -> None:
         ),
     }
     options = {"falls": N_("falls"), "stays": N_("stays"), "rises": N_("rises")}
-    question = N_("Guess first: the mask comes off this trained model, so all words see the future. Its loss …")
+    question = N_("Guess first: this trained model loses its mask, so every word sees the future. Its loss?")
     values = dict(before=f"{before:.2f}", after=f"{after:.2f}")
     predict.ask(predict.Prediction("unmasked", question, options, answer, because), **values)
 
@@ -140,7 +141,7 @@ def slider(demo: mk.Demo, *, hidden: bool = False) -> live.Slider | None:
 
 def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
     """Controls, the map under the mask, the lamp and the next word. Returns what is chosen."""
-    one, two, three = st.columns([4.6, 2.6, 3], vertical_alignment="bottom", gap="small")
+    one, two, three = st.columns([4.6, 2.6, 3], vertical_alignment="center", gap="small")
     with one:
         kind = controls.choice("Pattern", KINDS, "window", key="mask_kind", hide_label=True)
     with two:
@@ -150,7 +151,8 @@ def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
         st.button(_("No mask"), on_click=unmask, args=(len(reading.ids),), key="mask_off")
     demo = mask_of(reading, layer, head, kind)
     left, right = st.columns([3, 2], gap="medium")
-    found = frame.cached(mk.frames, demo, most=32)
+    with st.spinner(_("Reading under every size of the mask …"), show_time=False):
+        found = frame.cached(mk.frames, demo.sweep, most=32)
     with left:
         picture(demo, found, shown)
     with right:
@@ -171,7 +173,7 @@ def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
         says=_("One head of the live model under your mask. Hatched cells are closed, in all heads of all blocks."),
         rows=tokens,
         columns=tokens,
-        look=matrix.Look(tall=430),
+        look=LOOKS[shown],
         slider=slider(demo),
         shut=found.shut,
         signature=True,
@@ -205,20 +207,20 @@ def as_npz(trace: Trace) -> bytes:
 def lamp(demo: mk.Demo) -> None:
     """Does any output depend on an input it must not know? Autograd says it, the mask is not asked."""
     with st.spinner(_("Following the gradients …"), show_time=False):
-        found = frame.cached(leaks.influence, demo, False, most=32)
+        found = frame.cached(leaks.influence, demo.wiring, False, most=128)
     count, pairs = found.leaks[-1], int(found.forbidden.sum())
     with st.container(border=True, key="lamp"):
         if len(found.rows) < len(demo.ids):
             say("A long text: «rows» of its «n» outputs are followed.", rows=len(found.rows), n=len(demo.ids))
         if not count:
-            template = N_("🟢 **No leak.** «pairs» forbidden pairs, and every gradient among them is exactly 0.")
+            template = N_("🟢 **No leak.** Forbidden pairs: «pairs», and every gradient among them is exactly 0.")
             say(template, pairs=pairs)
             return
         row, key = found.worst
         query = found.rows[row]
         template = N_(
             "🔴 **Leak.** «count» of «pairs» forbidden gradients are not 0. Worst: the output at “«row»” (place «at») moves "
-            "with the input “«key»” (place «from_»), by «slope»."
+            "with the input “«key»” (place «from_»), gradient «slope»."
         )
         names = dict(row=demo.tokens[query], at=query, key=demo.tokens[key], from_=key)
         say(template, count=count, pairs=pairs, slope=f"{found.values[-1, row, key]:.3g}", **names)
@@ -261,6 +263,9 @@ def facts(demo: mk.Demo, found: mk.Frames) -> dict[str, object]:
         reach=min(len(demo.ids), leaks.reach(demo.size, layers)),
         first=demo.tokens[0],
         loss=f"{p[-1]:.3f}",
+        then=f"{found.answer.p:.3f}",
+        whole=f"{p[0]:.3f}",
+        hidden=f"{p[min(1, len(p) - 1)]:.3f}",
     )
 
 
@@ -272,7 +277,7 @@ def travel(demo: mk.Demo) -> None:
     if not controls.switch("Show the gradients, block after block", False, key="mask_travel"):
         return
     with st.spinner(_("Following the gradients …"), show_time=False):
-        found = frame.cached(leaks.influence, demo, True, most=16)
+        found = frame.cached(leaks.influence, demo.wiring, True, most=16)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         moved = [int((one != 0).sum()) for one in found.values]

@@ -41,12 +41,12 @@ def cheating() -> None:
             tall=260,
         )
     with right:
-        prose("masks", "cheat", entropy=f"{cheat.ENTROPY:.2f}", loss=f"{exam[1, 1]:.4f}")
+        prose("masks", "cheat", entropy=f"{cheat.ENTROPY:.2f}", loss=f"{exam[1, 1]:.4f}", same=f"{exam[0, 1]:.4f}")
         _exam(exam)
     for kind, name in zip(cheat.KINDS, (N_("Trained with the mask"), N_("Trained without")), strict=True):
         wrote = frame.cached(cheat.write, kind)
         template = N_("**«name»**, it writes: “«words»” «right» of «all» sentences follow the grammar.")
-        text = " ".join(wrote.words[:24])
+        text = " ".join(wrote.words)
         say(template, name=_(name), words=text, right=wrote.right, all=wrote.sentences)
 
 
@@ -54,7 +54,7 @@ def _exam(exam: np.ndarray) -> None:
     """The two models on new texts, with the mask and without it."""
     head = f"| {_('loss on new texts')} | {_('read with the mask')} | {_('read without')} |\n|---|---|---|\n"
     rows = [
-        f"| {_(name)} | {exam[i, 0]:.3f} | {exam[i, 1]:.4f} |"
+        f"| {_(name)} | {exam[i, 0]:.4f} | {exam[i, 1]:.4f} |"
         for i, name in enumerate((N_("Trained with the mask"), N_("Trained without")))
     ]
     st.markdown(head + "\n".join(rows))
@@ -138,12 +138,12 @@ def _keep_diagonal(name: str, value: Any) -> None:
 
 def _pattern(cooked: mc.Cooked, diagonal: int) -> None:
     """What np.triu prints, and the same mask as numbers that are added to the scores."""
-    left, right = st.columns(2)
+    left, right = st.columns([1, 2], gap="small")
     with left:
-        st.caption(filled(_("mask, first rows (k = «k»)"), k=diagonal))
+        st.caption(filled(_("mask, k = «k»"), k=diagonal))
         st.code(mc.printed(cooked.built), language=None)
     with right:
-        st.caption(_("the same, to be added to the scores"))
+        st.caption(_("as numbers to be added"))
         st.code(_added(cooked.added), language=None)
 
 
@@ -192,6 +192,7 @@ def _verdict(demo: mk.Demo, recipe: mc.Recipe, cooked: mc.Cooked) -> None:
 # ---- a batch with padding ----
 
 OTHERS = ("Anna is a girl. Tom is a", "Tom was very thirsty. He wanted to")
+BATCHED = 24  # tokens of a long text: beyond, a tile shows nothing
 SIDES = {"left": N_("padding on the left"), "right": N_("padding on the right")}
 
 
@@ -202,9 +203,11 @@ def batch(demo: mk.Demo) -> None:
         side = controls.choice("Side", SIDES, "left", key="pad_side", hide_label=True)
         hidden = controls.switch("Padding mask", True, key="pad_mask")
         texts = [sentence.read(text) for text in OTHERS]
-        rows = (demo.ids, *(reading.ids for reading in texts))
+        rows = (demo.ids[:BATCHED], *(reading.ids for reading in texts))
         found = frame.cached(ragged.padded, ragged.Batch(rows, demo.layer, demo.head, side, hidden), most=32)
         prose("masks", "batch")
+        if len(demo.ids) > BATCHED:
+            say("Of a long text, the first «most» tokens are in the batch.", most=BATCHED)
     with left:
         names = [" ".join(demo.tokens[1:4]) + " …", *(" ".join(text.split()[:3]) + " …" for text in OTHERS)]
         tiles.show(
@@ -213,16 +216,16 @@ def batch(demo: mk.Demo) -> None:
             names=names,
             key="ragged",
             quantity="weights",
-            says=_("One head on each sentence of the batch. Columns of padding are dark only if nobody looks there."),
+            says=_("One head on each sentence of the batch. Columns of padding stay blank only if nobody looks there."),
             most=210,
         )
-        _ledger(names, found)
+    _ledger(names, found)
 
 
 def _ledger(names: list[str], found: ragged.Padded) -> None:
-    titles = (_("sentence"), _("pads"), _("weight on padding"), _("alone"), _("in the batch"), _("now it says"))
+    titles = (_("sentence"), _("pads"), _("weight on padding"), _("alone → in the batch"), _("now it says"))
     head = "| " + " | ".join(titles) + " |\n" + "|---" * len(titles) + "|\n"
-    template = "| «name» | «pads» | **«leaked»** | p(«word») = «alone» | «p» | «now» |"  # no words of ours: nothing to translate
+    template = "| «name» | «pads» | **«leaked»** | p(«word»): «alone» → «p» | «now» |"  # no words of ours: nothing to translate
     rows = [
         filled(
             template,

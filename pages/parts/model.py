@@ -244,20 +244,20 @@ def prediction(reading: Any) -> str | None:
     if asked:
         ward = frame.cached(repair.ward, reading.ids, most=16)
         truth = "shape" if ward.shapes else "nan" if ward.nans else "answer"
-        best = max(ward.p)
         values = dict(
             n=len(ward.wires), shapes=ward.shapes, nans=ward.nans, word=ward.answer.token, p=f"{ward.answer.p:.3f}"
         )
-        values |= dict(best=f"{best:.3f}")
+        values |= dict(least=f"{min(ward.p):.3f}", most=f"{max(ward.p):.3f}")
     because = {
         "error": N_("Each of the «n» wires was cut once. No error was raised: to torch the code is as good as before."),
         "shape": N_("Of «n» cut wires, «shapes» changed a shape. Sums and swaps of equal shapes leave no trace there."),
         "nan": N_("Of «n» cut wires, «nans» made a NaN. The numbers are finite, only wrong."),
         "answer": N_(
-            "«n» wires cut once each: no error, «shapes» changed shapes, «nans» NaN. But p(«word») fell from «p» to «best» at most."
+            "«n» wires cut once each: no error, «shapes» changed shapes, «nans» NaN. "
+            "But p(«word»), «p» before, now lies between «least» and «most»."
         ),
         "?": N_(
-            "No error, «shapes» changed shapes, «nans» NaN in «n» experiments. Only p(«word») tells: «best» at most."
+            "No error, «shapes» changed shapes, «nans» NaN in «n» experiments. Only p(«word») tells: «p» before, «least» to «most» after."
         ),
     }
     options = {

@@ -11,7 +11,7 @@ from core import assemble as asm
 from core import embedded, extras, repair
 from pages.shared import check as checks
 from pages.shared import controls, frame, lines, live, matrix, mistakes, predict
-from pages.shared.text import N_, _, prose
+from pages.shared.text import N_, _, prose, say
 
 PRINTED = r"\mathrm{FFN}(\mathrm{LN}(\mathrm{MHA}(x) + x)) + \mathrm{MHA}(x)"
 RIGHT = r"y = \mathrm{LN}(x + \mathrm{MHA}(x)), \quad \mathrm{LN}(y + \mathrm{FFN}(y))"
@@ -137,6 +137,8 @@ def _dropout(reading: Any) -> None:
     numbers |= dict(low=f"{row.min():.3f}", high=f"{row.max():.3f}", draws=len(row))
     numbers["block"] = f"{frame.cached(asm.parameters, asm.PRESETS['gpt2'], 512, 2048):,}"
     prose("model", "dropout", **numbers)
+    if len(reading.ids) > extras.READ:
+        say("Of this long text only the last «n» tokens are read here.", n=extras.READ)
     series = [
         lines.Series(_("mean"), "a"),
         lines.Series(_("least"), "quiet", dash=True),

@@ -25,11 +25,13 @@ SCHEMES = {
     "alibi": N_("ALiBi"),
     "rope": N_("RoPE"),
 }
-ROLES = {"none": "quiet", "sinusoidal": "warn", "learned": "k", "alibi": "v", "rope": "a"}
+ROLES = {"none": "quiet", "sinusoidal": "q", "learned": "k", "alibi": "v", "rope": "a"}
+DASHED = {"none", "sinusoidal", "learned"}  # violet and blue, green and red look alike to some: one of them is dashed
 READINGS = {"plain": N_("rotation, as trained"), "still": N_("no rotation"), "window": N_("rotation, window 200")}
 STEPS = tuple(range(sh.FRAMES))
 LETTERS = tuple(range(4, lengths.READ - 3, 4))  # stops of the slider; the ends have too few neighbours for a mean
 TOKENS = tuple(range(8, wo.READ - 8, 8))
+KEPT = 64  # results that are kept of what is computed for a text: a class has many texts
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -61,8 +63,8 @@ def shuffle_demo(reading: Any) -> sh.Demo:
 
 def prediction(reading: Any) -> None:
     """What happens to the outputs? Answered by the measurement, without positions and without the mask."""
-    found = frame.cached(sh.shuffled, sh.Demo(reading.ids, reading.tokens), most=16)
-    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
+    found = frame.cached(sh.shuffled, sh.Demo(reading.ids, reading.tokens), most=KEPT)
+    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens), most=KEPT)
     answer = "travel" if found.errors.max() < 1e-3 else "change"
     options = {
         "same": N_("stay in place, the same as before"),
@@ -92,7 +94,7 @@ def prediction(reading: Any) -> None:
 
 def shuffle(demo: sh.Demo) -> None:
     """The signature: the cards change places, and their outputs move with them, or change."""
-    found = frame.cached(sh.shuffled, demo, most=16)
+    found = frame.cached(sh.shuffled, demo, most=KEPT)
     tokens, n = list(demo.tokens[: sh.MOST]), min(len(demo.tokens), sh.MOST)
     now = controls.kept("shuffle", 0.0, controls.near(STEPS))
     every = (n - 1) * (n - 2) // 2  # the first token stays where it is
@@ -128,7 +130,8 @@ def _keeps(name: str, stops: tuple[int, ...], default: int) -> Any:
 
 def told(demo: sh.Demo) -> None:
     """What the four settings show, each in a paragraph; the law beside it, with a permutation matrix."""
-    found, law = frame.cached(sh.shuffled, demo, most=16), frame.cached(sh.law, sh.Demo(demo.ids, demo.tokens))
+    found = frame.cached(sh.shuffled, demo, most=KEPT)
+    law = frame.cached(sh.law, sh.Demo(demo.ids, demo.tokens), most=KEPT)
     section = {(False, False): "blind", (False, True): "masked", (True, False): "open", (True, True): "trained"}
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -145,14 +148,17 @@ def worth(reading: Any) -> None:
     """The next word without rotation, and the loss of the four settings."""
     st.subheader(_("What position is worth"), anchor=False)
     left, right = st.columns([2, 3], gap="medium")
-    before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED, most=64)
+    before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED, most=256)
     still, answer = Change(rotation=False), before.asked
-    now = frame.cached(embedded.outlook, reading.ids, reading.tokens, still, answer.id, most=64)
-    ids = tuple(word.id for word in now.words)
+    now = frame.cached(embedded.outlook, reading.ids, reading.tokens, still, answer.id, most=256)
+    shown = list(now.words)
+    if answer.id not in {word.id for word in shown}:
+        shown[-1] = now.asked  # the untouched model's word is always there, to see how far it falls
+    ids = tuple(word.id for word in shown)
     with left:
         st.markdown(f"**{_('Next word, rotation off')}** · {_('outlined: the untouched model')}")
         ghost = frame.cached(embedded.chances, reading.ids, reading.tokens, embedded.UNTOUCHED, ids, most=64)
-        bars.next_words(list(now.words), key="still", before=list(ghost), answer=answer.id)
+        bars.next_words(shown, key="still", before=list(ghost), answer=answer.id)
     with right:
         numbers = dict(word=answer.token, p=f"{answer.p:.3f}", now=f"{now.asked.p:.3f}", first=now.words[0].token)
         prose("position", "worth", n=embedded.story_count(), cost=f"{_lost():.2f}", **numbers)
@@ -179,76 +185,89 @@ def _losses() -> str:
 def letters() -> None:
     """Five tiny models that differ in one thing, read four times as far as they were trained."""
     st.subheader(_("Past the length of training"), anchor=False)
-    losses = wo.smooth(frame.cached(lengths.by_place), 9, lengths.TRAINED)
     left, right = st.columns([3, 2], gap="medium")
-    template = " · ".join(f"{_(SCHEMES[s])} {{{s}}}" for s in lengths.SCHEMES)
-    captions = [
-        template.format(**{s: _loss(row[place - 1]) for s, row in zip(lengths.SCHEMES, losses, strict=True)})
-        for place in LETTERS
-    ]
     with left:
-        lines.show(
-            losses,
-            np.arange(1, lengths.READ + 1),
-            [lines.Series(_(SCHEMES[s]), ROLES[s], dash=s == "none") for s in lengths.SCHEMES],
-            key="letters",
-            quantity="loss_by_letter",
-            says=_(
-                "The loss of five tiny models at every letter of a text; they were trained on pieces of 64 letters."
-            ),
-            x=lines.Axis(_("letter")),
-            y=lines.Axis(_("loss, nats a letter")),
-            marks=((lengths.TRAINED, _("trained up to here")),),
-            moving=np.array(LETTERS),
-            slider=_slider("letter", _("Letter"), LETTERS, lengths.TRAINED),
-            captions=captions,
-            released=_keeps("letter", LETTERS, lengths.TRAINED),
-        )
+        st.fragment(_letter_curves)()
     with right:
-        ends = {s: _loss(float(row[-32:].mean())) for s, row in zip(lengths.SCHEMES, losses, strict=True)}
-        inside = {f"{s}_in": _loss(float(row[32:64].mean())) for s, row in zip(lengths.SCHEMES, losses, strict=True)}
-        ends |= {name: inside[name] for name in ("none_in", "alibi_in")}
+        rows = dict(zip(lengths.SCHEMES, frame.cached(lengths.by_place), strict=True))
+        ends = {scheme: _loss(float(row[-32:].mean())) for scheme, row in rows.items()}
+        ends |= {f"{s}_in": _loss(float(rows[s][32 : lengths.TRAINED].mean())) for s in ("none", "alibi")}
         prose("position", "letters", trained=lengths.TRAINED, read=lengths.READ, texts=lengths.TESTS, **ends)
+
+
+def _letter_curves() -> None:
+    losses = frame.cached(_smooth_letters)
+    says = _("The loss of five tiny models at every letter of a text; they were trained on pieces of {n} letters.")
+    lines.show(
+        losses,
+        np.arange(1, lengths.READ + 1),
+        [lines.Series(_(SCHEMES[s]), ROLES[s], dash=s in DASHED) for s in lengths.SCHEMES],
+        key="letters",
+        quantity="loss_by_letter",
+        says=says.format(n=lengths.TRAINED),
+        x=lines.Axis(_("letter")),
+        y=lines.Axis(_("loss, nats a letter"), high=5.2),  # room for the mark's name
+        marks=((lengths.TRAINED, _("trained up to here")),),
+        moving=np.array(LETTERS),
+        slider=_slider("letter", _("Letter"), LETTERS, lengths.TRAINED),
+        captions=_read_off({_(SCHEMES[s]): row for s, row in zip(lengths.SCHEMES, losses, strict=True)}, LETTERS),
+        released=_keeps("letter", LETTERS, lengths.TRAINED),
+    )
+
+
+def _smooth_letters() -> np.ndarray:
+    return wo.smooth(lengths.by_place(), 9, lengths.TRAINED)
+
+
+def _read_off(rows: dict[str, np.ndarray], places: tuple[int, ...]) -> list[str]:
+    """What every line reads at each stop of the slider."""
+    return [" · ".join(f"{name} {_loss(row[place - 1])}" for name, row in rows.items()) for place in places]
 
 
 def _loss(x: float) -> str:
     return f"{x:.2f}" if np.isfinite(x) else "—"
 
 
-def _slider(name: str, label: str, stops: tuple[int, ...], default: int) -> live.Slider:
+def _slider(name: str, label: str, stops: tuple[int, ...], default: int, **how: bool) -> live.Slider:
     now = controls.kept(name, float(default), controls.near(stops))
-    return live.Slider(name, label, stops, now, tuple(map(str, stops)))
+    return live.Slider(name, label, stops, now, tuple(map(str, stops)), **how)
 
 
 def long_stories() -> None:
     """The embedded model on real stories longer than any it was trained on."""
-    st.markdown(f"**{_('The embedded model, past its 256 tokens')}**")
     context = words_of.context()
-    losses = wo.smooth(frame.cached(wo.by_place), 33, context)
+    st.markdown(f"**{_('The embedded model, past its {n} tokens').format(n=context)}**")
     left, right = st.columns([3, 2], gap="medium")
-    template = " · ".join(f"{_(name)} {{{key}}}" for key, name in READINGS.items())
     with left:
-        lines.show(
-            losses,
-            np.arange(1, wo.READ),
-            [lines.Series(_(name), role) for name, role in zip(READINGS.values(), ("a", "quiet", "v"), strict=True)],
-            key="long_stories",
-            quantity="loss_by_token",
-            says=_("The loss of the embedded model at every token of long stories; it was trained on 256 tokens."),
-            x=lines.Axis(_("token")),
-            y=lines.Axis(_("loss, nats a token"), low=0.0),
-            marks=((context, _("trained up to here")),),
-            moving=np.array(TOKENS),
-            slider=_slider("token_at", _("Token"), TOKENS, 256),
-            captions=[
-                template.format(**{key: _loss(row[place - 1]) for key, row in zip(READINGS, losses, strict=True)})
-                for place in TOKENS
-            ],
-            released=_keeps("token_at", TOKENS, 256),
-        )
+        st.fragment(_story_curves)(context)
     with right:
         raw = wo.by_place()
         inside, outside = raw[:, context // 2 : context].mean(1), raw[:, -context // 2 :].mean(1)
         ends = {f"{key}_in": _loss(a) for key, a in zip(READINGS, inside, strict=True)}
         ends |= {f"{key}_out": _loss(b) for key, b in zip(READINGS, outside, strict=True)}
         prose("position", "long", stories=wo.stories(), context=context, half=context // 2, **ends)
+
+
+def _story_curves(context: int) -> None:
+    losses = frame.cached(_smooth_stories, context)
+    styles = (("a", False), ("quiet", True), ("v", True))
+    says = _("The loss of the embedded model at every token of long stories; it was trained on {n} tokens.")
+    lines.show(
+        losses,
+        np.arange(1, wo.READ),
+        [lines.Series(_(name), role, dash) for name, (role, dash) in zip(READINGS.values(), styles, strict=True)],
+        key="long_stories",
+        quantity="loss_by_token",
+        says=says.format(n=context),
+        x=lines.Axis(_("token")),
+        y=lines.Axis(_("loss, nats a token"), low=0.0),
+        marks=((context, _("trained up to here")),),
+        moving=np.array(TOKENS),
+        slider=_slider("token_at", _("Token"), TOKENS, 256),
+        captions=_read_off({_(name): row for name, row in zip(READINGS.values(), losses, strict=True)}, TOKENS),
+        released=_keeps("token_at", TOKENS, 256),
+    )
+
+
+def _smooth_stories(context: int) -> np.ndarray:
+    return wo.smooth(wo.by_place(), 33, context)

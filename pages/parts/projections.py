@@ -13,6 +13,7 @@ from core import embedded, sentence
 from core import projections as pj
 from core.provenance import Provenance
 from pages.parts import product as picture
+from pages.parts import story
 from pages.shared import bars, controls, frame, live, plane, predict
 from pages.shared import provenance as written
 from pages.shared.text import N_, _, prose, say
@@ -92,7 +93,7 @@ def chosen_head() -> tuple[int, int]:
 
 
 def sentence_room(layer: int, head: int) -> Room:
-    reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+    reading = story.ask()
     return Room(reading, pj.Demo(reading.ids, reading.tokens, layer, head), pj.names(reading.tokens))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -19,6 +19,8 @@ from pages.shared.text import N_, _, prose, say
 FAR = 30  # places both words move in the question
 PAIR = 5  # the pair on the clock faces at first: neither a blur nor asleep
 HEAD = (2, 0)  # a head that listens to the place
+KEPT = 64  # results that are kept of what is computed for a sentence: a class has many sentences
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,6 @@ LABELS = (N_("Query word"), N_("Key word"))
 def prediction(room: Room) -> None:
     """Asked before the slider is touched; the answer holds for every head and every sentence."""
     query, key = room.words
-    law = frame.cached(ck.law, room.demo)
     asked = predict.Prediction(
         "rope_freeze",
         N_("“«query»” and “«key»” keep their vectors, but both move «far» places on. Their score q·k …"),
@@ -98,20 +99,23 @@ def prediction(room: Room) -> None:
             "?": N_("Drag the slider and watch the number: it stands still at «score» while both hands turn."),
         },
     )
-    predict.ask(asked, query=query, key=key, far=FAR, score=f"{law.turned:.3f}")
+    predict.ask(asked, query=query, key=key, far=FAR, score=signed(one_score(room).turned, 3))
 
 
-def clock_faces(room: Room) -> int:
-    """The signature picture. Returns the pair that is looked at."""
+def one_score(room: Room) -> ck.Law:
+    return frame.cached(ck.law, room.demo, most=KEPT)
+
+
+def clock_faces(room: Room, shown_pair: int) -> None:
+    """The signature picture. A click on another pair runs the whole page: other parts look at this pair too."""
     move = controls.kept("rope_move", "both", controls.one_of(ck.MOVES))
     pair = chosen_pair(room.pairs)
     shift = controls.kept("rope_shift", 0, controls.near(ck.SHIFTS))
     shown = tuple(f"+{shift}" for shift in ck.SHIFTS)
     slider = live.Slider("rope_shift", _("Move by"), ck.SHIFTS, shift, shown)
-    met = frame.cached(ck.meeting, room.demo)
     faces.show(
-        frame.cached(ck.clocks, room.demo),
-        met.theta.numpy(),
+        frame.cached(ck.clocks, room.demo, most=KEPT),
+        ck.meeting(room.demo).theta.numpy(),
         room.words,
         (room.demo.query, room.demo.key),
         key="clocks",
@@ -120,7 +124,8 @@ def clock_faces(room: Room) -> int:
         slider=slider,
         released=_receiver(room),
     )
-    return pair
+    if pair != shown_pair:
+        st.rerun()
 
 
 def chosen_pair(pairs: int) -> int:
@@ -141,10 +146,10 @@ def _receiver(room: Room) -> Callable[[str, Any], None]:
 
 def law(room: Room) -> None:
     """What the clock faces show, as a formula and as one number reached in four ways."""
-    found = frame.cached(ck.law, room.demo)
+    found = one_score(room)
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        prose("rope", "law", **room.names, distance=room.demo.query - room.demo.key)
+        prose("rope", "law", **room.names, distance=signed(room.demo.query - room.demo.key, 0))
     with right:
         rows = [
             (_("recorded by the model"), found.recorded),
@@ -153,28 +158,38 @@ def law(room: Room) -> None:
             (r"$\mathrm{Re}\, \sum_i e^{\mathrm{i}(m-n)\theta_i}\, q_i k_i^*$", found.spun),
         ]
         head = f"| {_('the same score')} | |\n|---|---:|\n"
-        st.markdown(head + "\n".join(f"| {name} | {value:.6f} |" for name, value in rows))
-        drift = dict(wide=_power(found.drift64), narrow=_power(found.drift32), shifts=ck.SHIFTS[-1])
+        st.markdown(head + "\n".join(f"| {name} | {signed(value, 6)} |" for name, value in rows))
+        drift = dict(wide=power(found.drift64), narrow=power(found.drift32), shifts=ck.SHIFTS[-1])
         say(
             "Moved together by up to «shifts» places, the score drifts by «wide» in float64 and by «narrow» in float32.",
             **drift,
         )
 
 
-def _power(x: float) -> str:
-    """A small error as people write it: 7.6e-06."""
-    return f"{x:.1e}" if x else "0"
+def power(x: float) -> str:
+    """A small error as people write it: 7.6 × 10⁻⁶."""
+    if not x:
+        return "0"
+    digits, exponent = f"{x:.1e}".split("e")
+    return f"{digits} × 10{str(int(exponent)).translate(RAISED)}"
+
+
+def signed(x: float, digits: int) -> str:
+    """With a minus and not a hyphen."""
+    return f"{x:.{digits}f}".replace("-", "−")
 
 
 def kinds(room: Room) -> None:
     """One head listens to the place, another to the content: how far the score swings if the query alone moves."""
-    found, heads = frame.cached(ck.swings, room.demo), embedded.model().config.n_heads
+    all_heads = replace(room.demo, layer=0, head=0)  # what swings is found in all of them at once
+    found, heads = frame.cached(ck.swings, all_heads, most=KEPT), embedded.model().config.n_heads
     wild, calm = (divmod(int(i), heads) for i in (found.relative.argmax(), found.relative.argmin()))
     lines = []
     for name, at in (("chosen", (room.demo.layer, room.demo.head)), ("swings most", wild), ("swings least", calm)):
-        numbers = " | ".join(f"{x[at]:.1f}" for x in (found.start, found.low, found.high))
-        lines.append(f"| {at[0]}.{at[1]} | {_(KINDS[name])} | {numbers} |")
-    head = f"| {_('head')} | | {_('where it stands')} | {_('lowest')} | {_('highest')} |\n|---|---|---:|---:|---:|\n"
+        numbers = " | ".join(signed(x[at], 1) for x in (found.start, found.low, found.high))
+        lines.append(f"| {at[0]}.{at[1]} · {_(KINDS[name])} | {numbers} | {found.relative[at]:.2f} |")
+    titles = (_("head"), _("where it stands"), _("lowest"), _("highest"), _("swing / (length q × length k)"))
+    head = "| " + " | ".join(titles) + " |\n|---|---:|---:|---:|---:|\n"
     left, right = st.columns([1, 1], gap="medium")
     with left:
         prose("rope", "kinds", wild="{}.{}".format(*wild), calm="{}.{}".format(*calm), **room.names)
@@ -183,8 +198,7 @@ def kinds(room: Room) -> None:
         row = st.container(horizontal=True)
         for at in dict.fromkeys([wild, calm, HEAD]):
             label = _("Look at head {head}").format(head=f"{at[0]}.{at[1]}")
-            if row.button(label, key=f"rope_see_{at[0]}_{at[1]}", on_click=_open, args=at):
-                st.rerun()  # the controls above stand outside this fragment
+            row.button(label, key=f"rope_see_{at[0]}_{at[1]}", on_click=_open, args=at)
 
 
 def _open(layer: int, head: int) -> None:
@@ -208,7 +222,7 @@ def download(room: Room) -> None:
 
 def check(room: Room, pair: int) -> None:
     """An angle of the visitor's own pair and words."""
-    theta = float(frame.cached(ck.meeting, room.demo).theta[pair])
+    theta = float(ck.meeting(room.demo).theta[pair])
     away = room.demo.query - room.demo.key
     checks.number(
         N_(

@@ -23,7 +23,7 @@ NAMES = {
     "yarn": "YaRN",
     "window": N_("window of 200"),
 }
-DASHED = {"plain", "abf", "window"}
+DASHED = {"plain", "abf", "dynamic", "yarn", "window"}  # whose colours look alike to some differ in this
 ROLES = {"plain": "quiet", "pi": "q", "abf": "a", "ntk": "k", "dynamic": "warn", "yarn": "v", "window": "a"}
 GUESSES = tuple(round(1 + k / 5, 1) for k in range(46))  # nats, 1 to 10
 MODEL = lr.Model()
@@ -80,8 +80,8 @@ def _drawn(plain: np.ndarray, at: np.ndarray, shown: bool) -> np.ndarray:
     inside = at < sentence.context()
     measured = plain if shown else np.where(inside, plain, np.nan)
     start, last = at[inside][-1], at[-1]
-    part = np.where(inside, np.nan, (at - start) / (last - start))
-    level = float(plain[inside].mean())
+    part = np.where(at < start, np.nan, (at - start) / (last - start))
+    level = float(plain[inside][-1])
     return np.stack([np.stack([measured, level + (guess - level) * part]) for guess in GUESSES])
 
 
@@ -99,21 +99,22 @@ def _verdict(plain: np.ndarray, at: np.ndarray, chosen: float) -> None:
 def base() -> None:
     """One slider, two pictures: how many turns are made at a far position, and how long a turn takes."""
     found = frame.cached(lr.spectrum, MODEL)
-    now = controls.kept("rope_base", lr.BASES[0], controls.near(lr.BASES))
-    shown = tuple(f"{b:,}" for b in lr.BASES)
-    slider = live.Slider("rope_base", _("Base b"), lr.BASES, now, shown, together=True)
-    keep = _keeper("rope_base", lr.BASES, lr.BASES[0])
     left, right = st.columns(2, gap="medium")
     with left:
-        _turns(found, slider, keep)
+        st.fragment(_turns)(found)
     with right:
-        _waves(found, slider, keep)
+        _waves(found)
     low, high = (f"{int(x)}" for x in found.unfinished[[0, -1]])
     numbers = dict(trained=f"{MODEL.trained:,}", reach=f"{lr.REACH:,}", low=low, high=high)
     prose("rope", "base", **numbers, before=int(found.unseen[0]), after=int(found.unseen[-1]), d=MODEL.head_dim)
 
 
-def _turns(found: lr.Spectrum, slider: live.Slider, keep: Callable[[str, Any], None]) -> None:
+def _base_slider(**how: bool) -> live.Slider:
+    now = controls.kept("rope_base", lr.BASES[0], controls.near(lr.BASES))
+    return live.Slider("rope_base", _("Base b"), lr.BASES, now, tuple(f"{b:,}" for b in lr.BASES), together=True, **how)
+
+
+def _turns(found: lr.Spectrum) -> None:
     flat = np.ones_like(found.turns)
     said = _("{unseen} pairs stand at angles that training never showed; {slow} never finish a turn within {reach}.")
     reach = f"{lr.REACH:,}"
@@ -130,27 +131,30 @@ def _turns(found: lr.Spectrum, slider: live.Slider, keep: Callable[[str, Any], N
         says=_("Turns each pair has made at a far position, and what it had seen in training."),
         x=Axis(_("pair i")),
         y=Axis(_("turns"), log=True),
-        slider=slider,
+        slider=_base_slider(),
         captions=[
             said.format(unseen=int(u), slow=int(s), reach=reach)
             for u, s in zip(found.unseen, found.unfinished, strict=True)
         ],
-        released=keep,
+        released=_keeper("rope_base", lr.BASES, lr.BASES[0]),
     )
 
 
-def _waves(found: lr.Spectrum, slider: live.Slider, keep: Callable[[str, Any], None]) -> None:
+def _waves(found: lr.Spectrum) -> None:
+    """Moved by the slider of the turns."""
     lines.show(
         np.stack([found.waves, np.full_like(found.waves, lr.REACH)], 1),
         np.arange(found.waves.shape[1]),
-        [Series(_("tokens for one turn"), "q"), Series(f"{lr.REACH:,}", "quiet", dash=True)],
+        [
+            Series(_("tokens for one turn"), "q"),
+            Series(_("position {n}").format(n=f"{lr.REACH:,}"), "quiet", dash=True),
+        ],
         key="rope_waves",
         quantity="wavelength",
         says=_("How many tokens each pair needs for one turn."),
         x=Axis(_("pair i")),
         y=Axis(_("tokens"), log=True),
-        slider=slider,
-        released=keep,
+        slider=_base_slider(hidden=True),
     )
 
 
@@ -161,33 +165,39 @@ def methods() -> None:
     """Formulas, and what each method does to every pair and along the text."""
     ntk = lr.ntk_base(MODEL.head_dim, MODEL.base, 4.0)
     prose("rope", "methods", ntk=f"{round(ntk):,}", d=MODEL.head_dim, abf=f"{MODEL.base * lr.ABF:,.0f}")
-    s = controls.kept("rope_s", lr.STRETCHES[32], controls.near(lr.STRETCHES))
-    slider = live.Slider(
-        "rope_s", _("Factor s"), lr.STRETCHES, s, tuple(f"{s:.2f}" for s in lr.STRETCHES), together=True
-    )
-    keep, pairs = _keeper("rope_s", lr.STRETCHES, lr.STRETCHES[32]), MODEL.head_dim // 2
+    pairs = MODEL.head_dim // 2
     left, right = st.columns(2, gap="medium")
     with left:
-        lines.show(
-            frame.cached(lr.slowdowns, MODEL),
-            np.arange(pairs),
-            _series(lr.METHODS),
-            key="rope_slow",
-            quantity="slowdown",
-            says=_("How many times slower each pair turns than it was trained to."),
-            x=Axis(_("pair i")),
-            y=Axis(_("times slower"), log=True, low=0.9, high=130),
-            slider=slider,
-            released=keep,
-        )
+        st.fragment(_slow)(pairs)
     with right:
-        _far(slider, keep, pairs)
+        _far(pairs)
     prose("rope", "curves", trained=f"{MODEL.trained:,}")
     code.show(lr.RAMP)
 
 
-def _far(slider: live.Slider, keep: Callable[[str, Any], None], pairs: int) -> None:
-    """The angle of one slow pair along the text."""
+def _factor_slider(**how: bool) -> live.Slider:
+    now = controls.kept("rope_s", lr.STRETCHES[32], controls.near(lr.STRETCHES))
+    shown = tuple(f"{s:.2f}" for s in lr.STRETCHES)
+    return live.Slider("rope_s", _("Factor s"), lr.STRETCHES, now, shown, together=True, **how)
+
+
+def _slow(pairs: int) -> None:
+    lines.show(
+        frame.cached(lr.slowdowns, MODEL),
+        np.arange(pairs),
+        _series(lr.METHODS),
+        key="rope_slow",
+        quantity="slowdown",
+        says=_("How many times slower each pair turns than it was trained to."),
+        x=Axis(_("pair i")),
+        y=Axis(_("times slower"), log=True, low=0.9, high=130),
+        slider=_factor_slider(),
+        released=_keeper("rope_s", lr.STRETCHES, lr.STRETCHES[32]),
+    )
+
+
+def _far(pairs: int) -> None:
+    """The angle of one slow pair along the text, moved by the slider beside it."""
     pair = pairs - 10  # slow enough never to finish a turn in training
     places, angles = frame.cached(lr.far_angles, pair, MODEL)
     seen = np.full_like(angles[:, :1], angles[0, 0][places == MODEL.trained])
@@ -203,8 +213,7 @@ def _far(slider: live.Slider, keep: Callable[[str, Any], None], pairs: int) -> N
         y=Axis(_("angle of pair {i}, rad").format(i=pair), low=0),
         marks=((MODEL.trained, _("trained up to here")),),
         moving=np.array(lr.STRETCHES) * MODEL.trained,
-        slider=slider,
-        released=keep,
+        slider=_factor_slider(hidden=True),
     )
 
 
@@ -222,7 +231,7 @@ def repaired() -> None:
             quantity="loss",
             says=_("Loss along four long stories, with every method."),
             x=Axis(_("position in the text")),
-            y=Axis(_("loss, nats a token"), low=0, high=8),
+            y=Axis(_("loss, nats a token"), low=1, high=7.8),
             slider=live.Slider(
                 "rope_fix", _("Factor s"), longloss.FACTORS, s, tuple(f"{s:.2f}" for s in longloss.FACTORS)
             ),

@@ -12,7 +12,7 @@ import streamlit as st
 from core import clocks as ck
 from core import embedded
 from core import rope as rp
-from pages.parts.rope import Room, chosen_pair
+from pages.parts.rope import KEPT, Room, chosen_pair, power
 from pages.shared import bars, code, controls, frame, live, matrix, plane
 from pages.shared.text import N_, _, prose, say
 
@@ -76,7 +76,7 @@ def one_pair(room: Room) -> None:
             released=lambda name, value: [receive(name, value) for receive in keep] and None,
         )
     with right:
-        theta = float(frame.cached(ck.meeting, room.demo).theta[pair])
+        theta = float(ck.meeting(room.demo).theta[pair])
         prose("rope", "pair", i=pair, theta=f"{theta:.4g}", degrees=f"{math.degrees(theta):.1f}", d=2 * room.pairs)
 
 
@@ -86,32 +86,37 @@ def one_pair(room: Room) -> None:
 def whole_head(room: Room) -> None:
     """All numbers of one head, from before the rotation to after it; the tables; the stripes."""
     which = controls.choice("Vectors of the head", {"q": N_("queries"), "k": N_("keys")}, "q", key="rope_side")
-    found = frame.cached(ck.morph, room.demo, which)
-    part = controls.kept("rope_part", 0.0, controls.near(ck.PARTS))
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        matrix.show(
-            found.values,
-            key="morph",
-            quantity=f"{which}_rot",
-            says=_("All numbers of one head, before and after the rotation."),
-            rows=list(room.demo.tokens),
-            columns=None,
-            look=matrix.Look(
-                row_title="query" if which == "q" else "key",
-                column_title="dimension",
-                row_role=which,
-                column_role="a",
-                bound=float(np.abs(found.values).max()),
-                tall=340,
-            ),
-            slider=live.Slider("rope_part", _("Rotation done"), ck.PARTS, part, tuple(f"{p:.0%}" for p in ck.PARTS)),
-            released=_keeper("rope_part", ck.PARTS, 0.0),
-        )
+        st.fragment(_morph)(room, which)
     with right:
-        prose("rope", "head", pairs=room.pairs, last=room.pairs - 1, d=2 * room.pairs, stretch=f"{found.stretch:.0e}")
+        stretch = power(frame.cached(ck.morph, room.demo, which, most=16).stretch)
+        prose("rope", "head", pairs=room.pairs, last=room.pairs - 1, d=2 * room.pairs, stretch=stretch)
     _tables(room)
     _stripes(room)
+
+
+def _morph(room: Room, which: str) -> None:
+    values = frame.cached(ck.morph, room.demo, which, most=16).values
+    part = controls.kept("rope_part", 0.0, controls.near(ck.PARTS))
+    matrix.show(
+        values,
+        key="morph",
+        quantity=f"{which}_rot",
+        says=_("All numbers of one head, before and after the rotation."),
+        rows=list(room.demo.tokens),
+        columns=None,
+        look=matrix.Look(
+            row_title="query" if which == "q" else "key",
+            column_title="dimension",
+            row_role=which,
+            column_role="a",
+            bound=float(np.abs(values).max()),
+            tall=340,
+        ),
+        slider=live.Slider("rope_part", _("Rotation done"), ck.PARTS, part, tuple(f"{p:.0%}" for p in ck.PARTS)),
+        released=_keeper("rope_part", ck.PARTS, 0.0),
+    )
 
 
 def _tables(room: Room) -> None:
@@ -141,7 +146,7 @@ def _tables(room: Room) -> None:
 
 
 def _stripes(room: Room) -> None:
-    found = frame.cached(ck.stripes, room.demo, STRIPES)
+    found = frame.cached(ck.stripes, room.demo, STRIPES, most=KEPT)
     names = [str(i) for i in range(STRIPES)]
     middle = float((found.values.max() + found.values.min()) / 2)
     left, right = st.columns([3, 2], gap="medium")
@@ -156,7 +161,7 @@ def _stripes(room: Room) -> None:
             look=matrix.Look(most=18, tall=330),
         )
     with right:
-        prose("rope", "stripes", **room.names, middle=f"{middle:.1f}", uneven=f"{found.uneven:.0e}")
+        prose("rope", "stripes", **room.names, middle=f"{middle:.1f}", uneven=power(found.uneven))
 
 
 # ---- neighbours or halves ----
@@ -169,26 +174,11 @@ def pairing(room: Room) -> None:
         kind = controls.choice("Pairs", PAIRINGS, "halves", key="rope_pairing")
     with right:
         x = _four_numbers()
-    m = controls.kept("rope_four", 0, controls.near(ck.POSITIONS))
-    quarter = "rotate_half(x)" if kind == "halves" else "rotate_pairs(x)"
-    frames = frame.cached(ck.four, x, kind)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        matrix.show(
-            frames,
-            key="four",
-            quantity="four",
-            says=_("Four numbers, their quarter turn, and the sum of both with cosine and sine."),
-            rows=["x", quarter, "x · cos", "rot(x) · sin", _("sum: x turned")],
-            columns=["0", "1", "2", "3"],
-            look=matrix.Look(
-                row_title="", column_title="dimension", row_role="quiet", column_role="a", most=90, flat=44
-            ),
-            slider=live.Slider("rope_four", _("Position m"), ck.POSITIONS, m, tuple(str(p) for p in ck.POSITIONS)),
-            released=_keeper("rope_four", ck.POSITIONS, 0),
-        )
+        st.fragment(_four)(x, kind)
     with right:
-        found = frame.cached(ck.conventions, room.demo.ids)
+        found = frame.cached(ck.conventions, room.demo.ids, most=KEPT)
         prose(
             "rope",
             "pairing",
@@ -197,9 +187,25 @@ def pairing(room: Room) -> None:
             same=f"{found.same:.3f}",
             permuted=f"{found.permuted:.3f}",
             gap_same=f"{found.gap_same:.1f}",
-            gap_permuted=f"{found.gap_permuted:.0e}",
+            gap_permuted=power(found.gap_permuted),
         )
     code.show(rp.TURNED)
+
+
+def _four(x: tuple[float, ...], kind: str) -> None:
+    m = controls.kept("rope_four", 0, controls.near(ck.POSITIONS))
+    quarter = "rotate_half(x)" if kind == "halves" else "rotate_pairs(x)"
+    matrix.show(
+        frame.cached(ck.four, x, kind),
+        key="four",
+        quantity="four",
+        says=_("Four numbers, their quarter turn, and the sum of both with cosine and sine."),
+        rows=["x", quarter, "x · cos", "rot(x) · sin", _("sum: x turned")],
+        columns=["0", "1", "2", "3"],
+        look=matrix.Look(row_title="", column_title="dimension", row_role="quiet", column_role="a", most=90, flat=44),
+        slider=live.Slider("rope_four", _("Position m"), ck.POSITIONS, m, tuple(str(p) for p in ck.POSITIONS)),
+        released=_keeper("rope_four", ck.POSITIONS, 0),
+    )
 
 
 def _four_numbers() -> tuple[float, ...]:
@@ -221,13 +227,13 @@ def where(room: Room) -> None:
     left, right = st.columns([1, 1], gap="medium")
     with left:
         prose("rope", "where")
-        drift = frame.cached(ck.value_drift, demo)
+        drift = frame.cached(ck.value_drift, demo, most=KEPT)
         prose("rope", "value", key=room.words[1], drift=f"{float(drift.min()):.2f}", shifts=ck.SHIFTS[-1])
     with right:
         wrong = controls.switch("Turn V too (a bug)", False, key="rope_v")
         before = frame.cached(embedded.outlook, demo.ids, demo.tokens, embedded.UNTOUCHED, most=256)
         answer = before.asked
-        now = frame.cached(ck.values_turned, demo.ids, demo.tokens, answer.id) if wrong else before
+        now = frame.cached(ck.values_turned, demo.ids, demo.tokens, answer.id, most=KEPT) if wrong else before
         st.markdown(f"**{_('Next word')}**")
         bars.next_words(list(now.words), key="rope_next", answer=answer.id)
         say("p(«word») = «now», untouched «then»", word=answer.token, now=f"{now.asked.p:.3f}", then=f"{answer.p:.3f}")
@@ -236,16 +242,26 @@ def where(room: Room) -> None:
 
 def _cost() -> None:
     found = frame.cached(ck.cost)
+    total = 4 * found.projection + found.rope
     left, right = st.columns([3, 2], gap="medium")
     with left:
         bars.show(
             ["W_Q", "W_K", "W_V", "W_O", "RoPE"],
-            np.array([found.projection] * 4 + [found.rope], float),
+            np.array([found.projection] * 4 + [found.rope]) / total,
             key="rope_cost",
             quantity="multiplications",
-            says=_("Multiplications a token in one block's attention, before any score."),
+            says=_("Shares of the multiplications in one block's attention, before any score."),
             marked=4,
+            percent=True,
         )
     with right:
-        share = found.rope / (4 * found.projection + found.rope)
-        prose("rope", "cost", rope=f"{found.rope:,}", share=f"{share:.2%}", learned=found.learned, all=f"{found.all:,}")
+        share = found.rope / total
+        prose(
+            "rope",
+            "cost",
+            rope=f"{found.rope:,}",
+            one=f"{found.projection:,}",
+            share=f"{share:.2%}",
+            learned=found.learned,
+            all=f"{found.all:,}",
+        )

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core import embedded, provenance, sentence
+from core import embedded, provenance
 from core import onehead as oh
 from core import projections as pj
 from core import softmax as sm
-from pages.parts import swatch
+from pages.parts import story, swatch
 from pages.shared import bars, controls, frame, live, matrix, plane, predict
 from pages.shared.text import N_, _, filled, prose, say
 
@@ -62,7 +62,7 @@ def source() -> str:
 
 def model_row() -> Row:
     """One row of one head of the embedded model, after its division by the root of d_k."""
-    reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+    reading = story.box()
     config = embedded.model().config
     one, two, three, four = st.columns([2.4, 2.4, 1.8, 1.6], vertical_alignment="bottom")
     with one:

@@ -8,25 +8,18 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core import embedded, sentence
-from core import flow as fl
+from core import embedded
 from core import reach as rc
 from core import recurrent as rec
 from core.tokenizer import Reading
-from pages.parts import lanes
+from pages.parts import lanes, story
 from pages.parts import reach as picture
 from pages.shared import controls, frame, live, predict
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, filled, prose
 
 STATE = rec.STATE
 NAMES = {"rnn": N_("recurrent net"), "conv": N_("dilated convolution"), "attention": N_("attention")}
 MEASURES = {"steps": N_("steps that wait"), "work": N_("work"), "kept": N_("memory")}
-EXAMPLES = {
-    sentence.SENTENCE: N_("Who gets the ball"),
-    fl.TWIN: N_("Its twin: one name swapped"),
-    "The cat slept on the rug. The dog slept on the": N_("Copying what came before"),
-    "Tom was very thirsty. He wanted to": N_("One word decides"),
-}
 START = 5  # tokens in reach at first: the model is sure, and wrong
 LEAP = 0.5  # more than this, and one token has made the difference
 
@@ -35,23 +28,12 @@ LEAP = 0.5  # more than this, and one token has made the difference
 
 
 def text() -> Reading:
-    """The visitor's sentence, with a few that show something."""
-    left, right = st.columns([4, 1])
-    with right, st.popover(_("Examples"), width="stretch"):
-        for i, (words, shows) in enumerate(EXAMPLES.items()):
-            st.button(_(shows), key=f"why_example_{i}", on_click=_choose, args=(words,), width="stretch")
-    with left:
-        reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
-    if st.session_state.get("_why_text", reading.text) != reading.text:  # what was guessed and found is another text's
+    """The visitor's sentence; what was guessed and found is another text's once it changes."""
+    reading = story.ask()
+    if st.session_state.get("_why_text", reading.text) != reading.text:
         controls.forget("reach", "sight", "hop", "race")
     st.session_state["_why_text"] = reading.text
-    if frame.cached(embedded.surprise, reading.ids, most=64) > sentence.STRANGE:
-        say("🟠 The model has never read anything like this text. What it says will be a guess.")
     return reading
-
-
-def _choose(words: str) -> None:
-    st.session_state["words"] = words
 
 
 def found(reading: Reading) -> rc.Reach:

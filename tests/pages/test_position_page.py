@@ -56,7 +56,7 @@ def test_the_table_of_sinusoids(d, n):
 
 
 def test_waves_and_clock_move_together():
-    app = open_page(PAGE, look_at="waves", pe_width="16", pe_place="30")
+    app = open_page(PAGE, look_at="waves", pe_width="16", pe_place="30", pe_pair="all")
     rows = po.table_by_numpy(len(po.PLACES), 16)[:, :8]
     meta, arrays = picture(app, "waves")
     same(arrays["values"], rows.T)

@@ -105,7 +105,9 @@ def test_v_turned_by_mistake():
     wrong = clocks.values_turned(READING.ids, READING.tokens)
     assert calm[0] == "Amy"
     assert picture(app, "rope_next")[0]["names"] == [word.token for word in wrong.words]
-    close(picture(app, "rope_cost")[1]["values"], [[82_944] * 4 + [1152]])
+    shares = np.array([82_944] * 4 + [1152]) / 332_928
+    close(picture(app, "rope_cost")[1]["values"], shares[None])
+    assert "82,944" in words(app).replace("\\", "")
 
 
 def test_the_end_of_the_loss_stays_hidden_until_it_is_guessed():

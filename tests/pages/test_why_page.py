@@ -212,7 +212,7 @@ def test_a_place_nobody_chose_is_not_kept_for_the_next_text():
 
 def test_examples_put_everything_back():
     app = open_page(PAGE, reach="12", sight="11")
-    app.button(key="why_example_2").click().run()
+    app.button(key="story_2").click().run()
     assert app.text_input(key="words").value.startswith("The cat slept")
     assert "sight" not in app.query_params
     assert not app.exception

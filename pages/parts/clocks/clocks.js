@@ -18,6 +18,7 @@ const CLOCKS = {
 
   update(view) {
     const { meta } = view;
+    view.far = {}; // how far the words have been moved: the curve is drawn up to there, and what comes is not told
     view.modes.setAttribute("aria-label", meta.words.who);
     view.buttons = meta.moves.map(([token, name]) => {
       const button = make("button", { type: "button", "data-move": token }, name);
@@ -194,21 +195,24 @@ const CLOCKS = {
   },
 
   curve(view) {
-    const { pen, meta, plot } = view, [low, high] = meta.range, n = view.arrays.scores.shape[1];
+    const { pen, meta, plot } = view, [low, high] = meta.range, n = view.arrays.scores.shape[1], { move } = view.state;
+    const last = (view.far[move] = Math.max(view.far[move] ?? 0, view.frame));
     const px = (t) => plot.x + (plot.w * t) / (n - 1), py = (v) => plot.y + plot.h * (1 - (v - low) / (high - low));
-    const line = (value, colour, wide, dash) => {
+    const line = (value, colour, wide, dash, until = last) => {
       pen.strokeStyle = colour;
       pen.lineWidth = wide;
       pen.setLineDash(dash);
       pen.beginPath();
-      for (let t = 0; t < n; t++) pen[t ? "lineTo" : "moveTo"](px(t), py(value(t)));
+      for (let t = 0; t <= until; t++) pen[t ? "lineTo" : "moveTo"](px(t), py(value(t)));
       pen.stroke();
       pen.setLineDash([]);
     };
-    pen.globalAlpha = 0.5;
-    line(() => 0, view.colours.quiet, 1, []);
-    pen.globalAlpha = 1;
-    CLOCKS.text(view, "0", plot.x - 6, py(0), { size: 12, align: "right" });
+    for (const y of CLOCKS.ticks(low, high)) {
+      pen.globalAlpha = y ? 0.25 : 0.6;
+      line(() => y, view.colours.quiet, 1, [], n - 1);
+      pen.globalAlpha = 1;
+      CLOCKS.text(view, String(Number(y.toPrecision(3))).replace("-", "−"), plot.x - 6, py(y), { size: 12, align: "right" });
+    }
     for (const end of [0, n - 1]) CLOCKS.text(view, `+${end}`, px(end), plot.y + plot.h + 10, { size: 12, align: end ? "right" : "left" });
     line((t) => CLOCKS.part(view, t), view.colours.quiet, 1.5, [5, 4]);
     line((t) => CLOCKS.score(view, t), view.colours.score, 2.5, []);
@@ -220,6 +224,13 @@ const CLOCKS = {
     CLOCKS.text(view, now, plot.x, plot.y - 14, { size: view.wide ? 16 : 14, bold: true, colour: view.colours.score, align: "left" });
     const below = { size: 12, colour: view.colours.quiet, most: plot.w - 70 };
     CLOCKS.text(view, `- - ${meta.words.alone}`, plot.x + plot.w / 2, plot.y + plot.h + 10, below);
+  },
+
+  ticks(low, high) {
+    const raw = (high - low) / 4, power = 10 ** Math.floor(Math.log10(raw)), unit = [1, 2, 5, 10].find((m) => m * power >= raw) * power;
+    const out = [];
+    for (let k = Math.ceil(low / unit); k * unit <= high; k++) out.push(k * unit);
+    return out;
   },
 
   minis(view) {

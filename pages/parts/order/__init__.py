@@ -1,4 +1,4 @@
-"""Words as cards on their places, and under each what the model makes of it: numbers as a strip, and how they changed."""
+"""Words as cards on their places: with what the model makes of each under it, or moved along a ruler as a whole."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pages.shared.text import _
 
 HERE = Path(__file__).parent
 ORDER = live.component("order", HERE / "order.js")
+RULER = live.component("ruler", HERE / "ruler.js")
 
 
 def show(
@@ -53,3 +54,27 @@ def show(
         "changed": changed.astype(np.float32),
     }
     live.mount(ORDER, key, meta, arrays, slider=slider, captions=captions, released=released)
+
+
+def ruler(
+    tokens: list[str],
+    places: int,
+    *,
+    key: str,
+    says: str,
+    slider: live.Slider,
+    released: Callable[[str, Any], None],
+) -> None:
+    """A text among `places` places; every stop of the slider moves it one place on. A finger on the words does too."""
+    meta = {
+        "quantity": "places",
+        "label": says,
+        "alt": f"{says} {' '.join(tokens)}",
+        "signature": False,
+        "tokens": tokens,
+        "places": places,
+        "cards": palette.PIECES,
+        "colours": palette.roles(quiet="quiet"),
+        "tools": False,
+    }
+    live.mount(RULER, key, meta, {}, slider=slider, released=released)
