@@ -6,7 +6,6 @@ that is absent. What it cannot represent it refuses by name, so that a wrong num
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -153,7 +152,7 @@ class _Reader:
         value = self.config.get(key)
         value = default if value is None else value
         real = isinstance(value, int | float) and not isinstance(value, bool)
-        if not real or not math.isfinite(value) or value <= 0:
+        if not real or not 0 < value <= 1e300:  # false for NaN, and a huge whole number is never made a float
             raise ValueError(f"{key} is {_short(value)}, but must be a positive number")
         return float(value)
 
@@ -229,7 +228,7 @@ def _gpt2(read: _Reader) -> dict[str, Any]:
         n_heads=read.size("n_head", read.optional("num_attention_heads") or 12),
         d_ff=read.optional("n_inner") or 4 * d_model,
         vocab_size=read.size("vocab_size", 50257),
-        context=read.size("n_positions", read.optional("max_position_embeddings") or read.optional("n_ctx") or 1024),
+        context=read.size("n_positions", read.optional("max_position_embeddings") or 1024),  # n_ctx never sized a table
         norm="layernorm",
         norm_eps=read.number("layer_norm_epsilon", 1e-5),
         position="learned",
@@ -302,7 +301,7 @@ def _qwen3_moe(read: _Reader) -> dict[str, Any]:
     bias = read.flag("attention_bias", False)
     fields = _llama_like(read, d_model=2048, d_ff=6144, layers=24, kv=4, vocab=151936, context=32768)
     step, dense = read.size("decoder_sparse_step", 1), read.numbers("mlp_only_layers")
-    if read.config.get("num_experts") == 0:
+    if 0 in (read.config.get("num_experts"), read.config.get("num_local_experts")):
         return fields | dict(qk_norm=True, qkv_bias=bias, out_bias=bias)
     moe = Moe(
         n_experts=read.size("num_experts", read.optional("num_local_experts") or 128),
@@ -318,7 +317,7 @@ def _deepseek_v3(read: _Reader) -> dict[str, Any]:
     fields = _llama_like(
         read, d_model=7168, d_ff=18432, layers=61, heads=128, kv=128, vocab=129280, context=4096, head_dim=64
     )
-    low = "q_lora_rank" in read.config and read.config["q_lora_rank"] is None
+    low = read.config.get("q_lora_rank", 0) is None  # by get: what is asked for goes into a link
     mla = Mla(
         q_rank=None if low else read.size("q_lora_rank", 1536),
         kv_rank=read.size("kv_lora_rank", 512),

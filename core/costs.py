@@ -226,7 +226,10 @@ def conversation(talk: Talk, *, trace: Trace = SILENT) -> Conversation:
 
 @dataclass(frozen=True)
 class Device:
-    """memory: bytes; bandwidth: bytes a second; speed: dense bf16 FLOPs a second. From NVIDIA's data sheets."""
+    """memory: bytes (a data sheet's GB of memory are GiB); bandwidth: bytes a second; speed: dense bf16 FLOPs a second.
+
+    From NVIDIA's data sheets.
+    """
 
     name: str
     memory: float
@@ -238,7 +241,7 @@ DEVICES = {
     "rtx4090": Device("RTX 4090", 24 * 2**30, 1.008e12, 165.2e12),
     "a100": Device("A100 80 GB", 80 * 2**30, 2.039e12, 312e12),
     "h100": Device("H100 80 GB", 80 * 2**30, 3.35e12, 989e12),
-    "h200": Device("H200 141 GB", 141e9, 4.8e12, 989e12),
+    "h200": Device("H200 141 GB", 141 * 2**30, 4.8e12, 989e12),
 }
 
 

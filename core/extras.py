@@ -84,8 +84,9 @@ def lengths(seed: int = 0, n: int = 64) -> Lengths:
 
 # ---- dropout ----
 
-RATES = tuple(i / 40 for i in range(21))  # 0 to 0.5
+RATES = tuple(i / 20 for i in range(11))  # 0 to 0.5
 DRAWS = 8
+READ = 64  # tokens; of a longer text the last ones
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Dropped:
 @torch.inference_mode()
 def dropped(ids: tuple[int, ...], seed: int = 0) -> Dropped:
     """Dropout on what attention and the FFN add to the stream, at every rate, under a few random masks."""
-    row = torch.tensor(ids[-128:])
+    row = torch.tensor(ids[-READ:])
     probs = torch.cat([_with_dropout(row, rate, seed) for rate in RATES])  # (rate * draw, vocab)
     answer = int(probs[0].argmax())
     p = probs[:, answer].view(len(RATES), DRAWS).T

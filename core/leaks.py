@@ -46,7 +46,7 @@ class Influence:
         return int(row), int(key)
 
 
-FOLLOWED = 8  # rows of a text too long to be painted, where only whole patterns can leak: the first row among them
+FOLLOWED = 4  # rows of a text too long to be painted, where only whole patterns can leak: the first row among them
 
 
 def influence(demo: Demo, each_block: bool = True) -> Influence:

@@ -7,7 +7,7 @@ next word under it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from core.whatif import Change, WhatIf
 PATTERNS = ("window", "global", "prefix", "padding")
 PAINTABLE = 48  # tokens: beyond, a painting would not fit into a link
 MOST_STOPS = 44
-CELLS, AT_ONCE = 1_500_000, 4096  # cells and tokens of all frames together: a long text gets fewer stops
+AT_ONCE = 2048  # tokens of all frames together: a long text gets fewer stops
 
 # ---- patterns and paint ----
 
@@ -46,9 +46,11 @@ def pattern(kind: str, n: int, size: int) -> Tensor:
 
 def stops(kind: str, n: int) -> tuple[int, ...]:
     """The sizes a slider offers, from the causal mask away: n to 1 for windows, 1 to n for a prefix, 0 to n - 1 for
-    padding; thinned out evenly for a long text."""
-    most = max(2, min(MOST_STOPS, CELLS // (n * n), AT_ONCE // n))
-    sizes = sorted({round(1 + (n - 1) * k / max(1, min(n, most) - 1)) for k in range(min(n, most))})
+    padding. A long text gets the small sizes and ever wider steps, for that is where most happens."""
+    most, sizes = max(2, min(MOST_STOPS, AT_ONCE // n)), [1]
+    while sizes[-1] < n:
+        ratio = (n / sizes[-1]) ** (1 / (most - len(sizes)))
+        sizes.append(max(sizes[-1] + 1, round(sizes[-1] * ratio)))
     if kind in ("window", "global"):
         return tuple(reversed(sizes))
     return tuple(size - (kind == "padding") for size in sizes)
@@ -140,6 +142,16 @@ class Demo:
     def mask(self) -> Tensor:
         """(query, key)."""
         return self.paint.over(pattern(self.kind, len(self.ids), self.size))
+
+    @property
+    def sweep(self) -> Demo:
+        """What `frames` depends on: all sizes have the same frames."""
+        return replace(self, size=0)
+
+    @property
+    def wiring(self) -> Demo:
+        """What `leaks.influence` depends on: the mask is that of all heads, whichever is shown."""
+        return replace(self, layer=0, head=0)
 
 
 def run(demo: Demo) -> Trace:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -110,6 +111,13 @@ def wavelengths(d: int, base: float = 10_000.0) -> tuple[float, ...]:
 
 
 @torch.inference_mode()
+def longest_and_shortest(d: int) -> np.ndarray:
+    """(frame, 2): how many positions the first and the last pair take to come round, at every one of BASES."""
+    bases = torch.tensor(BASES, dtype=torch.float64)[:, None]
+    return to_numpy(2 * math.pi * bases ** (torch.tensor([0.0, d - 2.0]).double() / d))
+
+
+@torch.inference_mode()
 def dots(n: int, d: int) -> np.ndarray:
     """(frame, position, position): the dot product of any two rows of the table, at every one of BASES."""
     rows = torch.from_numpy(np.array(tables(n, d)))
@@ -185,12 +193,18 @@ def untrained_table(seed: int = 0) -> Tensor:
     return math.sqrt(0.5) * torch.randn(ROWS, d, generator=torch.Generator().manual_seed(seed)).double()
 
 
+@lru_cache(maxsize=64)
+@torch.inference_mode()
+def _read(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> Tensor:
+    """(query, d_model), float32: what the projections of a block read. All schemes start from the same one."""
+    name = f"block{layer}.norm1"
+    return torch.from_numpy(np.array(embedded.run(ids, tokens, embedded.UNTOUCHED, (name,))[name].value[:MOST]))
+
+
 @torch.inference_mode()
 def _parts(demo: Demo) -> tuple[Tensor, Tensor, Tensor]:
     """What the head's projections read, (query, d_model), and W_Q and W_K of the head, (d_head, d_model); float64."""
-    name, model = f"block{demo.layer}.norm1", embedded.model()
-    x = torch.from_numpy(np.array(embedded.run(demo.ids, demo.tokens, embedded.UNTOUCHED, (name,))[name].value))
-    x = x[:MOST]
+    x, model = _read(demo.ids, demo.tokens, demo.layer), embedded.model()
     if demo.same:
         x = x[-1:].expand(len(x), -1)
     attn, width = model.blocks[demo.layer].attn, model.config.head_dim
@@ -223,8 +237,8 @@ def slope_of(head: int) -> float:
 
 @dataclass(frozen=True)
 class Moved:
-    """One scheme at every one of STARTS. scores and weights: (frame, query, key); moved: (frame,), the largest change of
-    a score since the text began at 0."""
+    """One scheme at every one of STARTS. scores and weights: (frame, query, key), float32; moved: (frame,), the largest
+    change of a score since the text began at 0, from float64."""
 
     scores: np.ndarray
     weights: np.ndarray
@@ -237,7 +251,7 @@ def moved(demo: Demo, scheme: str) -> Moved:
     allowed = at.allowed_pairs("causal", found.shape[-1])
     masked = found.masked_fill(~allowed, -torch.inf)
     gone = (found - found[:1])[:, allowed].abs().amax(-1)
-    return Moved(to_numpy(masked), to_numpy(at.share_out(masked, allowed)), to_numpy(gone))
+    return Moved(to_numpy(masked.float()), to_numpy(at.share_out(masked, allowed).float()), to_numpy(gone))
 
 
 @torch.inference_mode()

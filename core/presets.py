@@ -37,7 +37,7 @@ LONGEST = 200_000  # characters; the longest real config.json is far below
 DEEPEST = 40  # brackets inside brackets
 COUNTED = (  # the keys that decide a cost; everything else is left out of the compact form
     "hidden_size", "n_embd", "num_hidden_layers", "n_layer", "num_attention_heads", "n_head", "num_key_value_heads",
-    "head_dim", "intermediate_size", "n_inner", "vocab_size", "max_position_embeddings", "n_positions", "n_ctx",
+    "head_dim", "intermediate_size", "n_inner", "vocab_size", "max_position_embeddings", "n_positions",
     "type_vocab_size", "tie_word_embeddings", "attention_bias", "mlp_bias", "sliding_window", "num_experts",
     "num_local_experts", "num_experts_per_tok", "moe_intermediate_size", "decoder_sparse_step", "mlp_only_layers",
     "n_routed_experts", "n_shared_experts", "first_k_dense_replace", "q_lora_rank", "kv_lora_rank",

@@ -37,7 +37,7 @@ WIRES = {
     "values": ("v", "v = k(x)", "v = v(x)"),
     "rotation": ("q_rot", "scores = q @ k.mT", "scores = rotate(q) @ rotate(k).mT"),
     "scale": ("scaled", "scores", "scores / d_head ** 0.5"),
-    "mask": ("masked", "scores.masked_fill(allowed, -inf)", "scores.masked_fill(~allowed, -inf)"),
+    "mask": ("masked", "scores.masked_fill(~allowed.mT, -inf)", "scores.masked_fill(~allowed, -inf)"),
     "axis": ("weights", "scores.softmax(-2)", "scores.softmax(-1)"),
     "merge": ("attn_out", "z.reshape(n, d)", "z.transpose(0, 1).reshape(n, d)"),
     "skip1": ("resid_mid", "x = attn(norm(x))", "x = x + attn(norm(x))"),
@@ -136,14 +136,15 @@ def _scale(_: int, back: Tensor) -> list[tuple[str, Part]]:
 
 
 def _mask(_: int, back: Tensor) -> list[tuple[str, Part]]:
-    """Inside softmax a pair counts as often as it is open: right pairs `back` times, wrong ones 1 - `back` times."""
+    """Turned over, each token reads itself and what follows. Inside softmax a pair counts as much as it is open:
+    right pairs `back`, wrong ones 1 - `back`, itself always."""
     kept: dict[str, Tensor] = {}
-    share = back[:, None, None, None]
 
     def open_to(right: Tensor) -> Tensor:
-        return kept["scaled"] + torch.where(right.isfinite(), share.log(), (1 - share).log())
+        allowed = right.isfinite().to(right.dtype)
+        return kept["scaled"] + _mixed(back, allowed, allowed.mT).log()
 
-    return [_hold(kept, "scaled"), ("masked", open_to), ("weights", torch.nan_to_num)]
+    return [_hold(kept, "scaled"), ("masked", open_to)]
 
 
 def _axis(_: int, back: Tensor) -> list[tuple[str, Part]]:

@@ -82,7 +82,10 @@ def read(tokenizer: Tokenizer, text: str, default: str, context: int) -> Reading
 
 
 def label(piece: str) -> str:
-    """How a SentencePiece piece is written on an axis: a word bare, a continuation with a dot, blanks visible."""
+    """How a SentencePiece piece is written on an axis: a word bare, a continuation with a dot, blanks and bytes
+    visible."""
+    if byte := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
+        return visible(bytes.fromhex(byte[1]))
     if piece.startswith("▁"):
         return visible(piece[1:].replace("▁", "␣").encode()) or "␣"
     return "·" + piece if piece[:1].isalpha() else visible(piece.encode())

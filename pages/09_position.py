@@ -27,36 +27,24 @@ shuffle()
 parts.told(demo)
 
 
-# A vector for every place.
-@st.fragment
-def waves() -> None:
-    more.sinusoids()
-    code.show(po.SINUSOIDS)
-
-
-waves()
+# A vector for every place. In every picture below a release runs that picture alone.
+st.fragment(more.sinusoids)()
+code.show(po.SINUSOIDS)
 
 
 # Four schemes on the same input.
 @st.fragment
 def schemes() -> None:
     more.schemes(reading)
-    more.slopes(reading)
 
 
 schemes()
+more.slopes(reading)
 
 # What to notice: what position is worth, and how far it carries.
 parts.worth(reading)
-
-
-@st.fragment
-def lengths() -> None:
-    parts.letters()
-    parts.long_stories()
-
-
-lengths()
+parts.letters()
+parts.long_stories()
 prose("position", "closing")
 
 # Check yourself, common mistakes, the words.

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from core import clocks
 from core import rope as rp
 from pages.parts import rope as parts
 from pages.parts import rope_far as far
@@ -16,20 +15,21 @@ frame.begin()
 frame.heading("10_rope")
 room = parts.room()
 parts.prediction(room)
+pair = parts.chosen_pair(room.pairs)
 
 
-# Two clock faces. A click or a release runs this part alone.
+# Two clock faces. A release runs this part alone.
 @st.fragment
-def turn(room: parts.Room) -> None:
-    pair = parts.clock_faces(room)
-    prose("rope", "faces", **room.names)
-    parts.law(room)
-    parts.kinds(room)
-    parts.check(room, pair)
-    parts.download(room)
+def turn() -> None:
+    parts.clock_faces(room, pair)
 
 
-turn(room)
+turn()
+prose("rope", "faces", **room.names)
+parts.law(room)
+parts.kinds(room)
+parts.check(room, pair)
+parts.download(room)
 code.show(rp.ANGLES)
 
 
@@ -47,13 +47,13 @@ benches(room)
 st.subheader(_("Past the trained length"), anchor=False)
 st.fragment(far.guess)()
 st.subheader(_("Angles never seen"), anchor=False)
-st.fragment(far.base)()
+far.base()
 st.subheader(_("Five ways to slow the clocks"), anchor=False)
-st.fragment(far.methods)()
+far.methods()
 st.subheader(_("What each of them repairs"), anchor=False)
 st.fragment(far.repaired)()
 
 # What to take along, common mistakes.
 prose("rope", "closing")
-far.common_mistakes(frame.cached(clocks.law, room.demo))
+far.common_mistakes(parts.one_score(room))
 frame.onward("10_rope")

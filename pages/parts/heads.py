@@ -85,7 +85,9 @@ def prediction(reading: Reading) -> None:
     predict.ask(
         predict.Prediction(
             "silent",
-            N_("Head «head» draws the clearest pattern: the word before. It falls silent. What happens to “«word»”?"),
+            N_(
+                "Guess first: head «head» draws the clearest pattern, the word before. It falls silent. What happens to “«word»”?"
+            ),
             options,
             verdict,
             dict.fromkeys((*options, predict.UNSURE), MISSED[verdict]),

@@ -57,6 +57,13 @@ def test_every_slider_offers_the_causal_mask_and_stays_small(kind, n):
         assert len(stops) == 14
 
 
+def test_a_long_text_keeps_the_small_sizes():
+    assert masks.stops("window", 256) == (256, 111, 48, 21, 9, 4, 2, 1)
+    assert masks.stops("padding", 100)[:8] == (0, 1, 2, 3, 4, 5, 6, 8)
+    assert masks.stops("prefix", 44) == tuple(range(1, 45))
+
+
+
 def test_a_painting_survives_its_link():
     paint = masks.Paint(frozenset({(3, 4), (3, 13), (0, 7)}), frozenset({(3, 0), (9, 9)}))
     assert masks.unspell(masks.spell(paint), N) == paint
@@ -188,6 +195,24 @@ def test_a_leak_travels_into_every_row_that_sees_it():
     assert reached[0, :, 9].nonzero()[0].tolist() == [7, 9, 10, 11, 12, 13], "one block: row 7 and those who may"
     assert reached[1, :, 9].nonzero()[0].tolist() == [7, 8, 9, 10, 11, 12, 13], "two blocks: row 8 has read row 7"
     assert found.leaks == (1, 3, 3, 3, 3, 3), "7 and 8 know of 9, and 7 of 8, which 9 had read"
+
+
+@pytest.mark.parametrize("kind", ["window", "global", "prefix"])
+@pytest.mark.parametrize("size", [1, 3, 6, N])
+def test_autograd_finds_what_a_walk_through_the_mask_finds(kind, size):
+    setting = demo(kind, size, masks.unspell("3-200-_4-e00-_13--1", N))
+    found, steps, reached = leaks.influence(setting), setting.mask.numpy().astype(int), np.eye(N, dtype=int)
+    for values, leaked in zip(found.values, found.leaks, strict=True):
+        reached = np.minimum(reached + steps @ reached, 1)
+        np.testing.assert_array_equal(values != 0, reached > 0)
+        assert leaked == np.triu(reached, 1).sum()
+
+
+def test_what_a_setting_leaves_out_changes_nothing():
+    setting = demo("prefix", 5, PAINTED, layer=2, head=3)
+    np.testing.assert_array_equal(masks.frames(setting).probs, masks.frames(setting.sweep).probs)
+    np.testing.assert_array_equal(masks.frames(setting).weights, masks.frames(setting.sweep).weights)
+    np.testing.assert_array_equal(leaks.influence(setting).values, leaks.influence(setting.wiring).values)
 
 
 def test_a_window_reaches_further_with_every_block():

@@ -94,7 +94,7 @@ def test_a_long_text_is_cut_at_the_context_and_stays_cut(text):
         ("▁", "␣"),
         ("▁▁", "␣"),
         ("\n", "↵"),
-        ("<0xF0>", "<0xF0>"),
+        ("<0xF0>", "⟨F0⟩"),
         ("\u200d", "⟨U+200D⟩"),
         ("\ufe0f", "⟨U+FE0F⟩"),
         ("▁\u200e", "⟨U+200E⟩"),

@@ -7,6 +7,7 @@ from core import dates, leaks, losses, maskcode, masks, ragged, sentence
 from core import onehead as oh
 from core import seq2seq as ed
 from core.whatif import Change
+from pages.shared import frame
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
@@ -91,6 +92,23 @@ def test_one_click_takes_the_mask_off_and_puts_it_back():
     assert "🔴 **Leak.**" in text(app)
     app.button(key="mask_reset").click().run()
     assert not {"mask_kind", "mask_prefix", "mask_window"} & set(app.query_params)
+
+
+def test_a_release_runs_no_pass_and_another_head_follows_no_gradients():
+    open_page(PAGE, mask_kind="global", mask_global="9")
+    passes, followed = frame._remembering(masks.frames, 32), frame._remembering(leaks.influence, 128)
+    before = passes.cache_info().misses
+    open_page(PAGE, mask_kind="global", mask_global="8")
+    assert passes.cache_info().misses == before
+    before = followed.cache_info().misses
+    open_page(PAGE, mask_kind="global", mask_global="8", layer="1", head="3")
+    assert followed.cache_info().misses == before
+
+
+def test_of_a_long_text_the_batch_takes_the_beginning():
+    app = open_page(PAGE, words="the cat sat " * 100)
+    assert picture(app, "ragged")[1]["values"].shape == (3, 24, 24)
+    assert "the first 24 tokens are in the batch" in text(app)
 
 
 def test_the_mask_itself_can_be_shown():
