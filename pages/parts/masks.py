@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core import embedded, leaks, sentence
+from core import embedded, leaks
 from core import losses as recorded
 from core import masks as mk
 from core.tokenizer import Reading
 from core.trace import Trace
 from core.whatif import Change
+from pages.parts import story
 from pages.shared import bars, controls, frame, live, matrix, predict
 from pages.shared.text import N_, _, filled, prose, say
 
@@ -41,7 +42,7 @@ def text() -> tuple[Reading, int, int]:
     """The sentence and the head whose weights are shown."""
     one, two, three = st.columns([4, 2.7, 2.7], vertical_alignment="bottom")
     with one:
-        reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+        reading = story.box()
     config = embedded.model().config
     with two:
         layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
@@ -294,6 +295,7 @@ def travel(demo: mk.Demo) -> None:
                 bound=_bound(found.values),
                 tall=380,
                 point=_worst(found),
+                row_height=34 if len(found.rows) < len(demo.ids) else None,
             ),
             slider=live.Slider(
                 "mask_depth", _("Blocks passed"), found.depths, _depth(found), tuple(str(d) for d in found.depths)

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
+from pages.shared.memory import Memory
 from pages.shared.text import LANGUAGES, _, browser_language, say
 
 PAGES = Path(__file__).parents[1]
@@ -141,18 +141,16 @@ def onward(file: str) -> None:
             st.page_link(path_of(entry), label=_(entry.title))
 
 
-def cached(run: Callable[..., Result], *settings: object, most: int = 8) -> Result:
-    """`run(*settings)`, kept for the settings used last and shared by all sessions, so results are only read.
+MEMORY = Memory()
 
-    `run` is a function of core; settings are plain values, tuples or frozen dataclasses. The standard library's cache
-    answers in microseconds; Streamlit's reads the function's source and hashes every argument, a millisecond each time.
+
+def cached(run: Callable[..., Result], *settings: object, most: int = 0) -> Result:
+    """`run(*settings)`, kept for all sessions, so results are only read.
+
+    `run` is a function of core; settings are plain values, tuples or frozen dataclasses. This answers in microseconds;
+    Streamlit's own cache reads the function's source and hashes every argument, a millisecond each time.
     """
-    return _remembering(run, most)(*settings)
-
-
-@cache
-def _remembering(run: Callable[..., Result], most: int) -> Callable[..., Result]:
-    return lru_cache(maxsize=most)(run)
+    return MEMORY(run, settings)
 
 
 _last = [time.monotonic()]

@@ -63,7 +63,6 @@ def test_a_long_text_keeps_the_small_sizes():
     assert masks.stops("prefix", 44) == tuple(range(1, 45))
 
 
-
 def test_a_painting_survives_its_link():
     paint = masks.Paint(frozenset({(3, 4), (3, 13), (0, 7)}), frozenset({(3, 0), (9, 9)}))
     assert masks.unspell(masks.spell(paint), N) == paint
