@@ -53,6 +53,10 @@ def as_gap(ratio: float) -> str:
     return "0.0 %" if text[1:] == "0.0 %" else text.replace("-", "−")
 
 
+def as_share(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
 # ---- guess first ----
 
 
@@ -75,12 +79,18 @@ def prediction(model: Model) -> bool:
     because = {token: right if token == answer else early if token < answer else off for token in options} | {
         "?": right
     }
+    if talk.even() is None:
+        never = N_(
+            "A token leaves «token», the weights take «weights»: it takes «length» tokens. "
+            "One text never holds so many: this model looks back «window» tokens and lets go of the rest."
+        )
+        because = dict.fromkeys(because, never)
     question = N_(
         "Guess first: «name» keeps keys and values of every token. How many until they weigh as much as the model?"
     )
     values = dict(
         name=model.name, token=as_bytes(talk.token), weights=as_bytes(talk.weights), length=f"{int(length):,}"
-    )
+    ) | dict(window=f"{model.config.window or 0:,}")
     return bool(predict.ask(predict.Prediction("balance", question, options, answer, because), **values))
 
 

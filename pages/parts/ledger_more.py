@@ -9,7 +9,7 @@ from core import costs
 from core.counting import encoder_decoder, total
 from core.presets import presets
 from pages.parts import ledger_models as models
-from pages.parts.ledger import as_bytes, as_gap, title
+from pages.parts.ledger import as_bytes, as_gap, as_share, title
 from pages.parts.ledger_models import Model
 from pages.parts.ledger_parts import PARTS, ROLES
 from pages.shared import bars, mistakes, stack
@@ -40,7 +40,7 @@ def every(model: Model) -> None:
         )
     with right:
         inside = [one.name for one, share in zip(listed, shares, strict=True) if 0.6 <= share <= 0.7]
-        low, high = f"{shares[0]:.1%}", f"{shares[-1]:.1%}"
+        low, high = as_share(shares[0]), as_share(shares[-1])
         numbers = dict(n=len(listed), inside=len(inside), names=", ".join(inside), low=low, high=high)
         prose("ledger", "share", **numbers, smallest=listed[0].name, largest=listed[-1].name)
     title(N_("Is 12 d² L a good estimate?"))
@@ -74,7 +74,7 @@ def _every() -> str:
             f"{costs.estimate(c):,}",
             f"{costs.blocks(c):,}",
             as_gap(costs.estimate(c) / costs.blocks(c)),
-            f"{ffn:.1%}",
+            as_share(ffn),
             as_bytes(talk.token) if not c.pooler else "—",
             f"{even:,}" if even and not c.pooler else "—",
         ]
@@ -94,7 +94,7 @@ def _original() -> None:
         base=f"{sums['base']:,}",
         big=f"{sums['big']:,}",
         bare=f"{bare:,}",
-        share=f"{ffn / sums['base']:.1%}",
+        share=as_share(ffn / sums["base"]),
     )
 
 
@@ -134,7 +134,7 @@ def _facts(model: Model) -> dict[str, str]:
         _("width f of the FFN"): f"{c.d_ff:,}" + (f" ({c.moe.n_experts} × {c.moe.d_expert:,})" if c.moe else ""),
         _("parameters"): f"{total(c):,}",
         _("used by a token"): f"{costs.active(c):,}",
-        _("FFN of all"): f"{costs.ffn(c) / total(c):.1%}",
+        _("FFN of all"): as_share(costs.ffn(c) / total(c)),
         _("12 d² L against all blocks"): as_gap(costs.estimate(c) / costs.blocks(c)),
         _("weights in bf16"): as_bytes(talk.weights),
         _("cache a token, bf16"): as_bytes(talk.token),
@@ -195,11 +195,11 @@ def _of_qwen() -> dict[str, str]:
         wide=f"{total(costs.widened(config, 14336)):,}",
         whole=f"{whole:,}",
         last=f"{embed + config.d_model:,}",
-        last_share=f"{(embed + config.d_model) / whole:.2%}",
+        last_share=as_share((embed + config.d_model) / whole, 2),
         blocks=f"{costs.blocks(config):,}",
-        blocks_share=f"{costs.blocks(config) / whole:.2%}",
+        blocks_share=as_share(costs.blocks(config) / whole, 2),
         embed=f"{embed:,}",
-        embed_share=f"{embed / whole:.2%}",
+        embed_share=as_share(embed / whole, 2),
         words=f"{config.vocab_size:,}",
         states=as_bytes(16 * whole),
         weights=as_bytes(talk.weights),
@@ -208,7 +208,7 @@ def _of_qwen() -> dict[str, str]:
         full=as_bytes(talk.cache(32768)),
         mha=as_bytes(2 * costs.variants(config)["mha"]),
         cross=f"{costs.crossover(costs.Work(config)):,.0f}",
-        ffn_qwen=f"{costs.ffn(config) / whole:.1%}",
+        ffn_qwen=as_share(costs.ffn(config) / whole),
     )
 
 
@@ -222,11 +222,11 @@ def _of_a_block() -> dict[str, str]:
         mlp=f"{3 * each['gate']:,}",
         q=f"{each['q']:,}",
         q_flops=f"{2 * each['q']:,}",
-        q_share=f"{each['q'] / block:.2%}",
-        k_share=f"{each['k'] / block:.2%}",
-        gate_share=f"{each['gate'] / block:.2%}",
-        mlp_share=f"{3 * each['gate'] / block:.2%}",
-        attention_share=f"{attention / block:.2%}",
+        q_share=as_share(each["q"] / block, 2),
+        k_share=as_share(each["k"] / block, 2),
+        gate_share=as_share(each["gate"] / block, 2),
+        mlp_share=as_share(3 * each["gate"] / block, 2),
+        attention_share=as_share(attention / block, 2),
     )
 
 
@@ -242,7 +242,7 @@ def _of_others() -> dict[str, str]:
         eight_bias=f"{sum(ffn):,}",
         small=f"{costs.crossover(costs.Work(gpt)):,.0f}",
         gpt2=f"{total(gpt):,}",
-        ffn_gpt=f"{costs.ffn(gpt) / total(gpt):.1%}",
+        ffn_gpt=as_share(costs.ffn(gpt) / total(gpt)),
     )
 
 

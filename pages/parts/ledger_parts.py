@@ -15,7 +15,7 @@ from core import costs
 from core.config import ModelConfig
 from core.counting import Row, parameters, total
 from pages.parts import treemap
-from pages.parts.ledger import as_gap, title
+from pages.parts.ledger import as_gap, as_share, title
 from pages.parts.ledger_models import Model
 from pages.shared import code, controls, frame, live, stack
 from pages.shared.text import N_, _, prose, say
@@ -205,7 +205,7 @@ def _words(model: Model) -> None:
     block = sum(row.value for row in costs.layer(c))
     ffn = sum(row.value for row in costs.layer(c) if row.part in ("ffn", "experts", "router"))
     shares = dict(
-        ffn=f"{costs.ffn(c) / whole:.1%}", inside=f"{ffn / block:.1%}", embed=f"{by_part['embedding'] / whole:.1%}"
+        ffn=as_share(costs.ffn(c) / whole), inside=as_share(ffn / block), embed=as_share(by_part["embedding"] / whole)
     )
     attention = next(row for row in costs.layer(c) if row.part == "attention")
     flops = dict(q=f"{attention.each:,}", flops=f"{2 * attention.each:,}", norms=f"{by_part['norms']:,}")
@@ -252,4 +252,4 @@ def experts(model: Model) -> None:
     numbers = dict(
         experts=moe.n_experts, chosen=moe.n_active, shared=moe.n_shared, whole=f"{whole:,}", used=f"{used:,}"
     )
-    prose("ledger", "experts", multiplied=f"{used - costs.looked_up(c):,}", share=f"{used / whole:.1%}", **numbers)
+    prose("ledger", "experts", multiplied=f"{used - costs.looked_up(c):,}", share=as_share(used / whole), **numbers)

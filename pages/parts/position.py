@@ -135,7 +135,10 @@ def told(demo: sh.Demo) -> None:
     section = {(False, False): "blind", (False, True): "masked", (True, False): "open", (True, True): "trained"}
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        prose("position", section[demo.rotation, demo.mask], error=power(float(found.errors.max())))
+        own = found.best[0]
+        other = sum(word.id != own.id for word in found.best)
+        numbers = dict(word=own.token, p=f"{own.p:.2f}", other=other, orders=len(found.best))
+        prose("position", section[demo.rotation, demo.mask], error=power(float(found.errors.max())), **numbers)
     with right:
         numbers = dict(carried=power(law.carried), unmoved=f"{law.unmoved:.1f}", masked=f"{law.masked:.1f}")
         prose("position", "law", pooled=power(law.pooled), **numbers)

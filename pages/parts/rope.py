@@ -150,6 +150,8 @@ def law(room: Room) -> None:
     left, right = st.columns([1, 1], gap="medium")
     with left:
         prose("rope", "law", **room.names, distance=signed(room.demo.query - room.demo.key, 0))
+        if room.demo.key > room.demo.query:
+            say("Here the key stands after the query. The mask will hide this score, but it is computed all the same.")
     with right:
         rows = [
             (_("recorded by the model"), found.recorded),

@@ -10,6 +10,7 @@ from typing import Any
 
 ROOM = 150_000_000  # bytes of results: thirty visitors' sentences on every page, or a dozen pictures of 256 tokens
 LEAST = 100  # bytes of anything, however small
+Key = tuple[Callable[..., Any], tuple[Hashable, ...]]
 
 
 @dataclass
@@ -25,7 +26,7 @@ class Memory:
 
     def __init__(self, room: int = ROOM) -> None:
         self.room, self.bytes = room, 0
-        self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
+        self._entries: OrderedDict[Key, Entry] = OrderedDict()
         self._lock = Lock()
 
     def __call__(self, run: Callable[..., Any], settings: tuple[Hashable, ...]) -> Any:
@@ -42,7 +43,11 @@ class Memory:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _fill(self, key: tuple[Callable[..., Any], tuple[Hashable, ...]], entry: Entry) -> None:
+    def held(self, run: Callable[..., Any]) -> int:
+        """How many results of one function are kept."""
+        return sum(key[0] is run for key in self._entries)
+
+    def _fill(self, key: Key, entry: Entry) -> None:
         run, settings = key
         try:
             entry.value, entry.done = run(*settings), True
@@ -52,7 +57,7 @@ class Memory:
             raise
         self._keep(key, entry)
 
-    def _keep(self, key: Hashable, entry: Entry) -> None:
+    def _keep(self, key: Key, entry: Entry) -> None:
         entry.bytes = weight(entry.value)
         with self._lock:
             if self._entries.get(key) is not entry:

@@ -93,6 +93,8 @@ def test_tying_is_the_rule_in_gpt2_only():
         ({"model_type": "llama", "hidden_size": 10**30}, "hidden_size"),
         ({"model_type": "llama", "num_hidden_layers": 10**8}, "num_hidden_layers"),
         ({"model_type": "llama", "rms_norm_eps": -1}, "rms_norm_eps"),
+        ({"model_type": "llama", "rms_norm_eps": float("nan")}, "rms_norm_eps"),
+        ({"model_type": "llama", "rope_theta": 10**400}, "rope_theta is a number of more than"),
         ({"model_type": "llama", "tie_word_embeddings": "yes"}, "tie_word_embeddings"),
         ({"model_type": "llama", "num_attention_heads": 8, "num_key_value_heads": 3}, "3 key/value heads do not"),
         ({"model_type": "llama", "num_attention_heads": 7}, "7 heads do not divide"),

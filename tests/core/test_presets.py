@@ -132,6 +132,8 @@ def test_lists_and_nulls_survive_the_short_form():
     again = presets.restore(presets.compact(values))
     assert again == values
     assert json.loads(json.dumps(again)) == values
+    plain = {"model_type": "deepseek_v3", "q_lora_rank": None}
+    assert total(presets.read(presets.restore(presets.compact(plain)))) == total(presets.read(plain))
 
 
 @pytest.mark.parametrize(

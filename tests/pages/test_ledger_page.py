@@ -93,6 +93,9 @@ def test_the_answer_is_not_given_away_before_the_guess():
     assert "The bars meet at" not in text(open_page(PAGE))
     assert "The bars meet at **111,094** tokens" in text(open_page(PAGE, balance="?"))
     assert "Not quite." in text(open_page(PAGE, balance="3"))
+    windowed = text(open_page(PAGE, preset="mistral-7b", balance="5"))
+    assert "looks back 4,096 tokens" in windowed
+    assert "Drag and see" not in windowed
 
 
 # ---- the books ----

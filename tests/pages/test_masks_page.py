@@ -96,13 +96,12 @@ def test_one_click_takes_the_mask_off_and_puts_it_back():
 
 def test_a_release_runs_no_pass_and_another_head_follows_no_gradients():
     open_page(PAGE, mask_kind="global", mask_global="9")
-    passes, followed = frame._remembering(masks.frames, 32), frame._remembering(leaks.influence, 128)
-    before = passes.cache_info().misses
+    passes = frame.MEMORY.held(masks.frames)
     open_page(PAGE, mask_kind="global", mask_global="8")
-    assert passes.cache_info().misses == before
-    before = followed.cache_info().misses
+    assert frame.MEMORY.held(masks.frames) == passes > 0
+    followed = frame.MEMORY.held(leaks.influence)
     open_page(PAGE, mask_kind="global", mask_global="8", layer="1", head="3")
-    assert followed.cache_info().misses == before
+    assert frame.MEMORY.held(leaks.influence) == followed > 0
 
 
 def test_of_a_long_text_the_batch_takes_the_beginning():

@@ -24,6 +24,7 @@ def test_what_was_computed_is_kept():
     assert memory(run, (5,)) is memory(run, (5,))
     assert memory(run, (6,)).size == 6
     assert asked == [5, 6]
+    assert (memory.held(run), memory.held(print)) == (2, 0)
 
 
 def test_the_least_recently_used_go_first():

@@ -41,6 +41,14 @@ def test_the_signature_holds_every_order_under_its_settings(query, demo):
     assert meta["captions"][48].endswith(f"{found.best[48].token} {found.best[48].p:.2f}")
 
 
+def test_how_often_another_word_follows_is_counted():
+    text = words(open_page(PAGE, places="on", future="on", shuffle_seed="2"))
+    best = sh.shuffled(sh.Demo(READING.ids, READING.tokens, True, True, 2)).best
+    other = sum(word.token != "Amy" for word in best)
+    assert 0 < other < 49
+    assert f"in {other} of the 49 orders" in text
+
+
 @pytest.mark.parametrize(("choice", "opening"), [("travel", "Right."), ("same", "Not quite."), ("?", "")])
 def test_the_prediction_is_answered_by_core(choice, opening):
     text = words(open_page(PAGE, shuffled=choice)).replace("\\", "")

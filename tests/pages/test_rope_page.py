@@ -143,6 +143,12 @@ def test_angles_methods_and_repairs():
     assert "40,890" in words(app).replace("\\", "")
 
 
+def test_a_key_after_its_query_is_pointed_out():
+    said = "The mask will hide this score"
+    assert said in words(open_page(PAGE, rope_q="3", rope_k="9"))
+    assert said not in words(open_page(PAGE))
+
+
 def test_chinese():
     text = words(open_page(PAGE, lang="zh", rope_lab="head"))
     assert "条纹" in text
