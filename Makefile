@@ -9,7 +9,7 @@ WORKERS ?= 2
 # Threads that each keep a heap of their own cost a server 120 MB here (glibc; elsewhere without effect).
 export MALLOC_ARENA_MAX ?= 2
 
-.PHONY: run test bench format chromium record
+.PHONY: run test bench format chromium train record
 .DEFAULT_GOAL := run
 
 run: $(VENV)/app
@@ -27,10 +27,13 @@ format: $(VENV)/tests
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# What ships recorded is written anew: seconds, then a quarter of an hour for the story losses.
+# What ships trained is trained again: about three quarters of an hour on one core.
+train: $(VENV)/app
+	for net in seq2seq cheat twoheads healing lengths; do $(BIN)/python -m core.$$net || exit 1; done
+
+# What ships recorded is written anew: half an hour, most of it for the story losses.
 record: $(VENV)/app
-	$(BIN)/python -m core.flow
-	$(BIN)/python -m core.losses
+	for table in flow sharing worth longloss losses; do $(BIN)/python -m core.$$table || exit 1; done
 
 # The environment is made on first use, and anew when the requirements change.
 $(VENV)/app: requirements.txt
