@@ -26,7 +26,6 @@ from core.whatif import Change, WhatIf
 
 STEPS = ("scores", "scaled", "masked", "weights", "z")
 TEMPERATURES = tuple(temperatures())
-LENGTHY = 128  # tokens: beyond, every fourth temperature is computed
 WIDTHS = tuple(sorted({round(2 ** (k / 6)) for k in range(55)}))  # 1 to 512, the stops of the free head's d_k
 FREE_TOKENS, FREE_WIDTH_V = 12, 16
 AT_ONCE = 2048  # tokens in one batched pass
@@ -100,14 +99,9 @@ def heated(head: Head, temperature: float) -> Head:
     return replace(head, scaled=to_numpy(scaled), weights=to_numpy(weights), temperature=temperature)
 
 
-def heats(n_tokens: int) -> tuple[float, ...]:
-    """The stops of the temperature for a text."""
-    return TEMPERATURES if n_tokens <= LENGTHY else TEMPERATURES[::4]
-
-
 @torch.inference_mode()
 def frames(demo: Demo, step: str) -> Frames:
-    """One step of the chosen head at each of heats(), in one broadcast call; everywhere: in one batched pass."""
+    """One step of the chosen head at each of TEMPERATURES, in one broadcast call; everywhere: in one batched pass."""
     if demo.everywhere:
         return _finished(*_everywhere(demo), step)
     return tempered(head_of(replace(demo, temperature=1.0)), step)
@@ -115,13 +109,13 @@ def frames(demo: Demo, step: str) -> Frames:
 
 @torch.inference_mode()
 def tempered(head: Head, step: str) -> Frames:
-    """One step of a head at each of heats(). head: as it is at temperature 1."""
+    """One step of a head at each of TEMPERATURES. head: as it is at temperature 1."""
     scores, scaled, allowed, v = (
         torch.from_numpy(np.array(x)) for x in (head.scores, head.scaled, head.allowed, head.v)
     )
     if step == "scores":
         return Frames(to_numpy(scores[None]))
-    return _finished(scaled / torch.tensor(heats(len(scaled)))[:, None, None], scores, allowed, v, step)
+    return _finished(scaled / torch.tensor(TEMPERATURES)[:, None, None], scores, allowed, v, step)
 
 
 def _finished(scaled: Tensor, scores: Tensor, allowed: Tensor, v: Tensor, step: str) -> Frames:
@@ -146,7 +140,7 @@ def _everywhere(demo: Demo) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
     model, at_once = embedded.model(), max(1, AT_ONCE // len(demo.ids))
     plain = Change(demo.scaling, demo.mask).edits(model.config.head_dim)
-    for part in torch.tensor(heats(len(demo.ids))).split(at_once):
+    for part in torch.tensor(TEMPERATURES).split(at_once):
         heat = ("block*.scaled", lambda s, part=part: s / part[:, None, None, None])
         watch = [keep("scores", demo.head), keep("scaled", demo.head), keep("v", demo.head // model.config.group)]
         ids = torch.tensor(demo.ids).expand(len(part), -1)

@@ -33,7 +33,7 @@ parts.race(reading)
 # What gets lost on the way.
 st.subheader(_("The further back, the fainter"), anchor=False)
 more.fading(reading)
-with st.expander(_("What fits into a state?")):
+if controls.switch("What fits into a state?", False, key="rnn_bucket"):
     more.bucket()
 
 # The price.

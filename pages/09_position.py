@@ -5,6 +5,7 @@ import streamlit as st
 from core import position as po
 from pages.parts import position as parts
 from pages.parts import position_more as more
+from pages.parts import story
 from pages.shared import code, frame
 from pages.shared.text import prose
 
@@ -12,7 +13,7 @@ frame.begin()
 
 # What you can change.
 frame.heading("09_position")
-reading = parts.sentence()
+reading = story.ask()
 demo = parts.shuffle_demo(reading)
 parts.prediction(reading)
 

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from core import sentence
 from pages.parts import model as parts
 from pages.parts import model_extras as extras
 from pages.parts import model_more as more
+from pages.parts import story
 from pages.shared import controls, frame
 from pages.shared.text import prose
 
@@ -17,7 +17,7 @@ with left:
     frame.heading("13_model")
 with right:
     mode = controls.choice("Repair shop", parts.MODES, "break", key="shop")
-reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+reading = story.ask()
 parts.prediction(reading)
 
 

@@ -77,8 +77,8 @@ def own_vectors(source: str) -> Room:
     return {"hand": _hand, "random": _random}[source]()
 
 
-def _by_temperature(n_tokens: int = 1) -> dict[str, Any]:
-    return dict(name="temperature", label=_("Temperature"), stops=oh.heats(n_tokens), default=1.0)
+def _by_temperature() -> dict[str, Any]:
+    return dict(name="temperature", label=_("Temperature"), stops=oh.TEMPERATURES, default=1.0)
 
 
 def sentence_room() -> Room:
@@ -112,7 +112,7 @@ def sentence_room() -> Room:
         return oh.heated(frame.cached(oh.head_of, calm), tau)
 
     return Room(
-        **_by_temperature(len(reading.ids)),
+        **_by_temperature(),
         rows=list(reading.tokens),
         columns=list(reading.tokens),
         frames=lambda step: _frames(calm, step),
@@ -381,9 +381,9 @@ def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None
     if step == "weights" and cell and cut != "look" and head.allowed[cell]:
         where = (demo.layer, demo.head, *cell)
         change = replace(change, cut=where, share=cut == "share")
-    before = frame.cached(embedded.outlook, demo.ids, demo.tokens, embedded.UNTOUCHED, most=256)
+    before = frame.cached(embedded.outlook, demo.ids, demo.tokens, embedded.UNTOUCHED)
     answer, touched = before.asked, change != embedded.UNTOUCHED
-    now = frame.cached(embedded.outlook, demo.ids, demo.tokens, change, answer.id, most=4096) if touched else before
+    now = frame.cached(embedded.outlook, demo.ids, demo.tokens, change, answer.id) if touched else before
     ghost = _ghost(demo, now) if touched else None
     st.markdown(f"**{_('Next word')}**" + (f" · {_('outlined: the untouched model')}" if touched else ""))
     bars.next_words(list(now.words), key="next", before=ghost, answer=answer.id)
@@ -400,7 +400,7 @@ def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None
 def _ghost(demo: oh.Demo, now: embedded.Outlook) -> list[float]:
     """The same words' probabilities in the untouched model."""
     ids = tuple(word.id for word in now.words)
-    return list(frame.cached(embedded.chances, demo.ids, demo.tokens, embedded.UNTOUCHED, ids, most=4096))
+    return list(frame.cached(embedded.chances, demo.ids, demo.tokens, embedded.UNTOUCHED, ids))
 
 
 # ---- the signature question ----

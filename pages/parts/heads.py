@@ -72,12 +72,12 @@ def _choose(words: str) -> None:
 
 def prediction(reading: Reading) -> None:
     """The head with the clearest pattern falls silent: does anybody notice?"""
-    found = frame.cached(manyheads.habits, reading.ids, reading.tokens, most=64)
+    found = frame.cached(manyheads.habits, reading.ids, reading.tokens)
     if found is None:
         return
     layer, head = np.unravel_index(int(found.previous.argmax()), found.previous.shape)
-    before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED, most=64).asked
-    after = frame.cached(manyheads.without, Demo(reading.ids, reading.tokens, layer, head), most=64)
+    before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED).asked
+    after = frame.cached(manyheads.without, Demo(reading.ids, reading.tokens, layer, head))
     verdict = "gone" if after < before.p / 2 else "dented" if before.p - after > DENT else "same"
     options = {"gone": N_("loses more than half"), "dented": N_("loses a little"), "same": N_("loses next to nothing")}
     answered = controls.kept("silent", None, controls.one_of((*options, predict.UNSURE)))
@@ -104,7 +104,7 @@ def prediction(reading: Reading) -> None:
 def _most_missed(reading: Reading) -> tuple[str, str]:
     """The head whose silence costs the next word most, and what is left of it."""
     with st.spinner(_("Silencing every head once …")):
-        _answer, table = frame.cached(manyheads.silenced, reading.ids, reading.tokens, most=64)
+        _answer, table = frame.cached(manyheads.silenced, reading.ids, reading.tokens)
     return name_of(*np.unravel_index(int(table.argmin()), table.shape)), f"{table.min():.1%}"
 
 
@@ -156,9 +156,9 @@ def _receive(demo: Demo) -> Any:
 def turned(demo: Demo) -> manyheads.Turned:
     """The chosen head at every volume; of a long text that takes a moment, once a head."""
     if len(demo.ids) <= manyheads.LONG // 2:
-        return frame.cached(manyheads.turned, demo, most=24)
+        return frame.cached(manyheads.turned, demo)
     with st.spinner(_("Turning the volume from stop to stop …")):
-        return frame.cached(manyheads.turned, demo, most=24)
+        return frame.cached(manyheads.turned, demo)
 
 
 def views(demo: Demo) -> None:
@@ -202,7 +202,7 @@ def next_word(demo: Demo) -> None:
 
 def habit(demo: Demo) -> None:
     """Name the head's habit before its numbers are shown."""
-    found = frame.cached(manyheads.habits, demo.ids, demo.tokens, most=64)
+    found = frame.cached(manyheads.habits, demo.ids, demo.tokens)
     if found is None:
         return
     shares = {name: float(getattr(found, name)[demo.layer, demo.head]) for name in HABITS}

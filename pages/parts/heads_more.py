@@ -32,7 +32,7 @@ def _next_tokens(ids: tuple[int, ...]) -> list[str]:
 
 def contributions(demo: Demo) -> None:
     """Six additions and their sum, number by number."""
-    found = frame.cached(manyheads.contributions, demo.ids, demo.tokens, demo.layer, most=64)
+    found = frame.cached(manyheads.contributions, demo.ids, demo.tokens, demo.layer)
     heads, last = parts.shape()[1], len(demo.ids) - 1
     st.subheader(_("What each head adds"), anchor=False)
     prose("heads", "contributions", layer=demo.layer, gap=f"{found.gap:.0e}", token=demo.tokens[last])
@@ -66,7 +66,7 @@ def silence(reading: Reading) -> None:
     """All maps; a click silences a head. Beside them, what the model says now."""
     _layers, heads = parts.shape()
     silent = parts.muted()
-    weights, step = frame.cached(onehead.overview, onehead.Demo(reading.ids, reading.tokens, 0, 0), most=64)
+    weights, step = frame.cached(onehead.overview, onehead.Demo(reading.ids, reading.tokens, 0, 0))
     shown = weights.copy()
     places = [layer * heads + head for layer, head in silent]
     shown[places] = 0
@@ -106,15 +106,15 @@ def keep_muted(silent: manyheads.Muted) -> None:
 
 def _told(reading: Reading, silent: manyheads.Muted) -> None:
     change = Change(muted=silent)
-    now = frame.cached(embedded.outlook, reading.ids, reading.tokens, change, most=256)
-    before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED, most=64).asked
+    now = frame.cached(embedded.outlook, reading.ids, reading.tokens, change)
+    before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED).asked
     ids = tuple(word.id for word in now.words)
-    ghost = frame.cached(embedded.chances, reading.ids, reading.tokens, embedded.UNTOUCHED, ids, most=256)
+    ghost = frame.cached(embedded.chances, reading.ids, reading.tokens, embedded.UNTOUCHED, ids)
     bars.next_words(list(now.words), key="left_over", before=list(ghost), answer=before.id)
     if not silent:
         prose("heads", "silence")
         return
-    loss, calm = (frame.cached(embedded.story_loss, c, most=256) for c in (change, embedded.UNTOUCHED))
+    loss, calm = (frame.cached(embedded.story_loss, c) for c in (change, embedded.UNTOUCHED))
     template = N_(
         "«n» of «all» heads are silent. Mean loss on «stories» short stories: **«after»** nats a token, untouched "
         "«before», blind guessing «blind»."
@@ -170,7 +170,7 @@ def _net() -> None:
         if digits is None:
             say("«n» digits from 0 to 9 are needed; here is the row we start with.", n=twoheads.PLACES)
             digits = _as_digits("314159265358")
-        weights, named = frame.cached(twoheads.read, n_heads, digits, most=64)
+        weights, named = frame.cached(twoheads.read, n_heads, digits)
         tiles.show(
             weights[:8],
             columns=min(4, n_heads),
@@ -331,7 +331,7 @@ def fresh(reading: Reading) -> None:
     """Random W_Q and W_K at every scale: near zero every row is uniform."""
     config = embedded.model().config
     h = controls.pick("h", (1, 2, 3, 6, 12, 24), config.n_heads, key="fresh_h")
-    found = frame.cached(manyheads.fresh, reading.ids, reading.tokens, h, most=32)
+    found = frame.cached(manyheads.fresh, reading.ids, reading.tokens, h)
     stops = manyheads.scales(len(reading.ids))
     now = controls.kept("init", 0.01, controls.near(stops))
     prose("heads", "fresh", width=manyheads.head_width(config.d_model, h))
@@ -374,7 +374,7 @@ def check(reading: Reading) -> None:
 
 def common_mistakes(reading: Reading) -> None:
     small, ranks = presets()["qwen3-0.6b"].config, frame.cached(manyheads.ranks, 0, 0)
-    found = frame.cached(manyheads.habits, reading.ids, reading.tokens, most=64)
+    found = frame.cached(manyheads.habits, reading.ids, reading.tokens)
     values = dict(
         one=ranks.count(ranks.one),
         whole=ranks.count(ranks.whole),

@@ -96,7 +96,7 @@ def slider(reading: Reading) -> None:
     demo = parts.chosen(reading)
     prose("heads", "sharing")
     with st.spinner(_("Running the model with fewer and fewer keys …")):
-        found = frame.cached(sh.run, reading.ids, demo.layer, demo.head, most=24)
+        found = frame.cached(sh.run, reading.ids, demo.layer, demo.head)
     *sides, last = st.columns([4, 4, 1.8], gap="medium")
     for side, column in zip(sh.SIDES, sides, strict=True):
         with column:

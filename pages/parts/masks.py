@@ -153,7 +153,7 @@ def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
     demo = mask_of(reading, layer, head, kind)
     left, right = st.columns([3, 2], gap="medium")
     with st.spinner(_("Reading under every size of the mask …"), show_time=False):
-        found = frame.cached(mk.frames, demo.sweep, most=32)
+        found = frame.cached(mk.frames, demo.sweep)
     with left:
         picture(demo, found, shown)
     with right:
@@ -208,7 +208,7 @@ def as_npz(trace: Trace) -> bytes:
 def lamp(demo: mk.Demo) -> None:
     """Does any output depend on an input it must not know? Autograd says it, the mask is not asked."""
     with st.spinner(_("Following the gradients …"), show_time=False):
-        found = frame.cached(leaks.influence, demo.wiring, False, most=128)
+        found = frame.cached(leaks.influence, demo.wiring, False)
     count, pairs = found.leaks[-1], int(found.forbidden.sum())
     with st.container(border=True, key="lamp"):
         if len(found.rows) < len(demo.ids):
@@ -278,7 +278,7 @@ def travel(demo: mk.Demo) -> None:
     if not controls.switch("Show the gradients, block after block", False, key="mask_travel"):
         return
     with st.spinner(_("Following the gradients …"), show_time=False):
-        found = frame.cached(leaks.influence, demo.wiring, True, most=16)
+        found = frame.cached(leaks.influence, demo.wiring, True)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         moved = [int((one != 0).sum()) for one in found.values]

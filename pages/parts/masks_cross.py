@@ -51,8 +51,8 @@ def cross() -> None:
     """Three attentions beside each other, and what is written, all under one slider."""
     source, block, head = typed()
     demo = ed.Demo(source.text)
-    found = frame.cached(ed.unfold, demo, block, head, most=32)
-    _result(source, ed.answer(frame.cached(ed.run, demo, most=32)))
+    found = frame.cached(ed.unfold, demo, block, head)
+    _result(source, ed.answer(frame.cached(ed.run, demo)))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown(f"**{_('Cross-attention: the written asks, the read answers')}**")
@@ -71,7 +71,7 @@ def cross() -> None:
     prose(
         "masks", "blocks", parameters=f"{frame.cached(ed.size):,}", accuracy=f"{frame.cached(_accuracy):.1%}", n=TESTED
     )
-    trace = frame.cached(ed.run, demo, most=32)
+    trace = frame.cached(ed.run, demo)
     st.download_button(_("The numbers (.npz)"), lambda: masks.as_npz(trace), "dates.npz", key="dates_npz")
 
 

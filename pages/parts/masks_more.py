@@ -148,16 +148,18 @@ def _pattern(cooked: mc.Cooked, diagonal: int) -> None:
 
 
 def _added(added: np.ndarray, most: int = 5) -> str:
-    def written(x: float) -> str:
-        return "0" if x == 0 else "−∞" if np.isneginf(x) else "−1e9"
+    width = max(len(_written(x)) for x in added[:most, :most].flat)
+    return "\n".join("[" + " ".join(_written(x).rjust(width) for x in row[:most]) + "]" for row in added[:most])
 
-    width = max(len(written(x)) for x in added[:most, :most].flat)
-    return "\n".join("[" + " ".join(written(x).rjust(width) for x in row[:most]) + "]" for row in added[:most])
+
+def _written(x: float) -> str:
+    """One number of an additive mask."""
+    return "0" if x == 0 else "−∞" if np.isneginf(x) else "−1e9"
 
 
 def _verdict(demo: mk.Demo, recipe: mc.Recipe, cooked: mc.Cooked) -> None:
     """Sentence by sentence: what these lines did."""
-    found = frame.cached(mc.outcome, demo.ids, demo.tokens, recipe, most=32)
+    found = frame.cached(mc.outcome, demo.ids, demo.tokens, recipe)
     said = []
     if recipe.fill == "1e9" and np.isneginf(cooked.fill):
         said.append(
@@ -204,7 +206,7 @@ def batch(demo: mk.Demo) -> None:
         hidden = controls.switch("Padding mask", True, key="pad_mask")
         texts = [sentence.read(text) for text in OTHERS]
         rows = (demo.ids[:BATCHED], *(reading.ids for reading in texts))
-        found = frame.cached(ragged.padded, ragged.Batch(rows, demo.layer, demo.head, side, hidden), most=32)
+        found = frame.cached(ragged.padded, ragged.Batch(rows, demo.layer, demo.head, side, hidden))
         prose("masks", "batch")
         if len(demo.ids) > BATCHED:
             say("Of a long text, the first «most» tokens are in the batch.", most=BATCHED)
@@ -267,7 +269,7 @@ def common_mistakes(demo: mk.Demo) -> None:
         ahead=f"{wrong.ahead:.0%}",
         last=f"{wrong.weights[-1, 0]:.3f}",
         n=len(demo.ids),
-        half=f"{mc.cook(np.zeros((2, 2)), mc.Recipe(fill='1e9', precision='float16')).fill}",
+        half=_written(mc.cook(np.zeros((2, 2)), mc.Recipe(fill="1e9", precision="float16")).fill),
         above=f"{frame.cached(mk.above, demo.ids, demo.tokens, demo.layer, demo.head):.0%}",
     )
     mistakes.show("masks", ["printed", "sense", "billion", "before", "map", "generating"], **values)

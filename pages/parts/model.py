@@ -108,7 +108,7 @@ def room(reading: Any, mode: str) -> Room:
     fault = repair.PATIENTS[patient - 1] if patient else suspect
     demo = repair.Demo(reading.ids, reading.tokens, fault, suspect if suspect == fault else "")
     with st.spinner(_("Putting it back, bit by bit …"), show_time=False):
-        found = frame.cached(repair.run, demo, most=32)
+        found = frame.cached(repair.run, demo)
     return Room(reading.tokens, patient, fault, suspect, found, compare)
 
 
@@ -242,7 +242,7 @@ def prediction(reading: Any) -> str | None:
     values: dict[str, object] = {}
     truth = "answer"
     if asked:
-        ward = frame.cached(repair.ward, reading.ids, most=16)
+        ward = frame.cached(repair.ward, reading.ids)
         truth = "shape" if ward.shapes else "nan" if ward.nans else "answer"
         values = dict(
             n=len(ward.wires), shapes=ward.shapes, nans=ward.nans, word=ward.answer.token, p=f"{ward.answer.p:.3f}"

@@ -36,7 +36,7 @@ def assemble(reading: Any) -> None:
     """Parts in, one block out: its lines with shapes and sizes, and what a stack of such blocks does."""
     prose("model", "assemble")
     demo = _demo(reading)
-    made, tower = frame.cached(asm.run, demo, most=64), frame.cached(asm.stack, demo, most=64)
+    made, tower = frame.cached(asm.run, demo), frame.cached(asm.stack, demo)
     left, right = st.columns([5, 4], gap="medium")
     with left:
         _block(demo, made)

@@ -31,7 +31,6 @@ READINGS = {"plain": N_("rotation, as trained"), "still": N_("no rotation"), "wi
 STEPS = tuple(range(sh.FRAMES))
 LETTERS = tuple(range(4, lengths.READ - 3, 4))  # stops of the slider; the ends have too few neighbours for a mean
 TOKENS = tuple(range(8, wo.READ - 8, 8))
-KEPT = 64  # results that are kept of what is computed for a text: a class has many texts
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -41,10 +40,6 @@ def power(x: float) -> str:
         return f"{x:.2f}"
     mantissa, exponent = f"{x:.0e}".split("e")
     return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}"
-
-
-def sentence() -> Any:
-    return controls.sentence("Your sentence", words_of.SENTENCE, words_of.read)
 
 
 # ---- the signature ----
@@ -63,8 +58,8 @@ def shuffle_demo(reading: Any) -> sh.Demo:
 
 def prediction(reading: Any) -> None:
     """What happens to the outputs? Answered by the measurement, without positions and without the mask."""
-    found = frame.cached(sh.shuffled, sh.Demo(reading.ids, reading.tokens), most=KEPT)
-    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens), most=KEPT)
+    found = frame.cached(sh.shuffled, sh.Demo(reading.ids, reading.tokens))
+    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
     answer = "travel" if found.errors.max() < 1e-3 else "change"
     options = {
         "same": N_("stay in place, the same as before"),
@@ -94,7 +89,7 @@ def prediction(reading: Any) -> None:
 
 def shuffle(demo: sh.Demo) -> None:
     """The signature: the cards change places, and their outputs move with them, or change."""
-    found = frame.cached(sh.shuffled, demo, most=KEPT)
+    found = frame.cached(sh.shuffled, demo)
     tokens, n = list(demo.tokens[: sh.MOST]), min(len(demo.tokens), sh.MOST)
     now = controls.kept("shuffle", 0.0, controls.near(STEPS))
     every = (n - 1) * (n - 2) // 2  # the first token stays where it is
@@ -130,8 +125,8 @@ def _keeps(name: str, stops: tuple[int, ...], default: int) -> Any:
 
 def told(demo: sh.Demo) -> None:
     """What the four settings show, each in a paragraph; the law beside it, with a permutation matrix."""
-    found = frame.cached(sh.shuffled, demo, most=KEPT)
-    law = frame.cached(sh.law, sh.Demo(demo.ids, demo.tokens), most=KEPT)
+    found = frame.cached(sh.shuffled, demo)
+    law = frame.cached(sh.law, sh.Demo(demo.ids, demo.tokens))
     section = {(False, False): "blind", (False, True): "masked", (True, False): "open", (True, True): "trained"}
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -151,16 +146,16 @@ def worth(reading: Any) -> None:
     """The next word without rotation, and the loss of the four settings."""
     st.subheader(_("What position is worth"), anchor=False)
     left, right = st.columns([2, 3], gap="medium")
-    before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED, most=256)
+    before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED)
     still, answer = Change(rotation=False), before.asked
-    now = frame.cached(embedded.outlook, reading.ids, reading.tokens, still, answer.id, most=256)
+    now = frame.cached(embedded.outlook, reading.ids, reading.tokens, still, answer.id)
     shown = list(now.words)
     if answer.id not in {word.id for word in shown}:
         shown[-1] = now.asked  # the untouched model's word is always there, to see how far it falls
     ids = tuple(word.id for word in shown)
     with left:
         st.markdown(f"**{_('Next word, rotation off')}** · {_('outlined: the untouched model')}")
-        ghost = frame.cached(embedded.chances, reading.ids, reading.tokens, embedded.UNTOUCHED, ids, most=64)
+        ghost = frame.cached(embedded.chances, reading.ids, reading.tokens, embedded.UNTOUCHED, ids)
         bars.next_words(shown, key="still", before=list(ghost), answer=answer.id)
     with right:
         numbers = dict(word=answer.token, p=f"{answer.p:.3f}", now=f"{now.asked.p:.3f}", first=now.words[0].token)

@@ -15,7 +15,7 @@ from core import embedded, lengths
 from core import position as po
 from core import shuffle as sh
 from pages.parts import order
-from pages.parts.position import KEPT, SCHEMES, _keeps, _slider, power
+from pages.parts.position import SCHEMES, _keeps, _slider, power
 from pages.shared import check as checks
 from pages.shared import controls, frame, lines, live, matrix, mistakes, plane
 from pages.shared.text import N_, _, filled, prose, say
@@ -269,7 +269,7 @@ def schemes(reading: Any) -> None:
         step = controls.choice("Shown", SHOWN, "scores", key="scheme_step")
     demo = po.Demo(reading.ids, reading.tokens, layer, head, same=same)
     st.fragment(_along)(demo)
-    found = {scheme: frame.cached(po.moved, demo, scheme, most=160) for scheme in po.SCHEMES}
+    found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
     bound = max(float(np.abs(m.scores[np.isfinite(m.scores)]).max()) for m in found.values())
     places = [*st.columns(3, gap="medium"), *st.columns(3, gap="medium")]
     for place, scheme in zip(places, (*po.SCHEMES[1:], po.SCHEMES[0]), strict=False):
@@ -381,7 +381,7 @@ def check(reading: Any) -> None:
 
 
 def common_mistakes(reading: Any) -> None:
-    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens), most=KEPT)
+    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
     found = frame.cached(po.offsets)
     mistakes.show(
         "position",

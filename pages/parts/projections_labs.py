@@ -131,7 +131,7 @@ def deform(room: Room) -> None:
             for column, i in zip(st.columns(2), (pair, pair + 1), strict=True):
                 with column:
                     entries.append(controls.live_slider("abcd"[i], ln.ENTRIES, shown, FIRST[i], key=ENTRIES[i]))
-        made = frame.cached(ln.deform, *entries, most=64)
+        made = frame.cached(ln.deform, *entries)
         _about(room, made)
     with left:
         stages = (N_("1: turn by {angle}°"), N_("2: stretch by {one} and {two}"), N_("3: turn by {angle}°"))
@@ -201,9 +201,7 @@ def stack(room: Room) -> None:
         prose("projections", "stack" if at else "stack_one", **numbers)
         prose("projections", "stack_real", real=f"{frame.cached(pj.collapsed, room.demo):.0e}")
     with left:
-        template = _(
-            "Depth {depth} · two ways to compute the straight line differ by {gap} · SiLU: {left} unexplained"
-        )
+        template = _("Depth {depth} · two ways to compute the straight line differ by {gap} · SiLU: {left} unexplained")
         captions = [
             template.format(depth=d + 1, gap=f"{made.gap[d]:.1g}", left=f"{made.left[d, 1]:.0%}")
             for d in range(ln.DEEPEST)

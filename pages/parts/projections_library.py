@@ -27,7 +27,7 @@ def library(room: Room) -> None:
     with st.container(horizontal=True):
         asked = [controls.switch(label, tag in ("python", "beginner"), key=f"tag_{tag}") for tag, label in TAGS.items()]
     query = tuple(float(wanted) for wanted in asked)
-    made = frame.cached(ln.library, query, most=64)
+    made = frame.cached(ln.library, query)
     books = [_(title) for title in BOOKS.values()]
     left, right = st.columns(2, gap="medium")
     with left:

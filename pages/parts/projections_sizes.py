@@ -36,7 +36,7 @@ def _one_layer(room: Room) -> None:
         given = controls.stops("Last dimension of x", WIDTHS, 4, key="n_given")
         bias = controls.switch("bias", False, key="with_bias", help="PyTorch's default is True.")
     with right:
-        called = frame.cached(ln.call, n_in, n_out, bias, (2, 5, given), most=64)
+        called = frame.cached(ln.call, n_in, n_out, bias, (2, 5, given))
         _answer(called)
         template = (
             N_("Parameters: «n_in» × «n_out» + «b» = **«params»**.")
@@ -53,7 +53,7 @@ def _three_layers(room: Room) -> None:
         hidden = controls.stops("hidden_size", WIDTHS, 64, key="proj_hidden")
         prose("projections", "three_layers")
     with right:
-        _answer(frame.cached(ln.trio, hidden, (1, len(room.names), hidden), most=64))
+        _answer(frame.cached(ln.trio, hidden, (1, len(room.names), hidden)))
 
 
 def _one_head(room: Room) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import streamlit as st
 
 from core import clocks as ck
-from core import embedded, sentence
+from core import embedded
 from pages.parts import clocks as faces
+from pages.parts import story
 from pages.shared import check as checks
 from pages.shared import controls, frame, live, predict
 from pages.shared.text import N_, _, prose, say
@@ -19,7 +20,6 @@ from pages.shared.text import N_, _, prose, say
 FAR = 30  # places both words move in the question
 PAIR = 5  # the pair on the clock faces at first: neither a blur nor asleep
 HEAD = (2, 0)  # a head that listens to the place
-KEPT = 64  # results that are kept of what is computed for a sentence: a class has many sentences
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -46,7 +46,7 @@ def room() -> Room:
     config = embedded.model().config
     left, right = st.columns([5, 4], vertical_alignment="bottom", gap="medium")
     with left:
-        reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+        reading = story.box()
     last = len(reading.tokens) - 1
     with right:
         one, two = st.columns(2, vertical_alignment="bottom")
@@ -103,7 +103,7 @@ def prediction(room: Room) -> None:
 
 
 def one_score(room: Room) -> ck.Law:
-    return frame.cached(ck.law, room.demo, most=KEPT)
+    return frame.cached(ck.law, room.demo)
 
 
 def clock_faces(room: Room, shown_pair: int) -> None:
@@ -114,7 +114,7 @@ def clock_faces(room: Room, shown_pair: int) -> None:
     shown = tuple(f"+{shift}" for shift in ck.SHIFTS)
     slider = live.Slider("rope_shift", _("Move by"), ck.SHIFTS, shift, shown)
     faces.show(
-        frame.cached(ck.clocks, room.demo, most=KEPT),
+        frame.cached(ck.clocks, room.demo),
         ck.meeting(room.demo).theta.numpy(),
         room.words,
         (room.demo.query, room.demo.key),
@@ -184,7 +184,7 @@ def signed(x: float, digits: int) -> str:
 def kinds(room: Room) -> None:
     """One head listens to the place, another to the content: how far the score swings if the query alone moves."""
     all_heads = replace(room.demo, layer=0, head=0)  # what swings is found in all of them at once
-    found, heads = frame.cached(ck.swings, all_heads, most=KEPT), embedded.model().config.n_heads
+    found, heads = frame.cached(ck.swings, all_heads), embedded.model().config.n_heads
     wild, calm = (divmod(int(i), heads) for i in (found.relative.argmax(), found.relative.argmin()))
     lines = []
     for name, at in (("chosen", (room.demo.layer, room.demo.head)), ("swings most", wild), ("swings least", calm)):

@@ -12,7 +12,7 @@ import streamlit as st
 from core import clocks as ck
 from core import embedded
 from core import rope as rp
-from pages.parts.rope import KEPT, Room, chosen_pair, power
+from pages.parts.rope import Room, chosen_pair, power
 from pages.shared import bars, code, controls, frame, live, matrix, plane
 from pages.shared.text import N_, _, prose, say
 
@@ -90,14 +90,14 @@ def whole_head(room: Room) -> None:
     with left:
         st.fragment(_morph)(room, which)
     with right:
-        stretch = power(frame.cached(ck.morph, room.demo, which, most=16).stretch)
+        stretch = power(frame.cached(ck.morph, room.demo, which).stretch)
         prose("rope", "head", pairs=room.pairs, last=room.pairs - 1, d=2 * room.pairs, stretch=stretch)
     _tables(room)
     _stripes(room)
 
 
 def _morph(room: Room, which: str) -> None:
-    values = frame.cached(ck.morph, room.demo, which, most=16).values
+    values = frame.cached(ck.morph, room.demo, which).values
     part = controls.kept("rope_part", 0.0, controls.near(ck.PARTS))
     matrix.show(
         values,
@@ -146,7 +146,7 @@ def _tables(room: Room) -> None:
 
 
 def _stripes(room: Room) -> None:
-    found = frame.cached(ck.stripes, room.demo, STRIPES, most=KEPT)
+    found = frame.cached(ck.stripes, room.demo, STRIPES)
     names = [str(i) for i in range(STRIPES)]
     middle = float((found.values.max() + found.values.min()) / 2)
     left, right = st.columns([3, 2], gap="medium")
@@ -178,7 +178,7 @@ def pairing(room: Room) -> None:
     with left:
         st.fragment(_four)(x, kind)
     with right:
-        found = frame.cached(ck.conventions, room.demo.ids, most=KEPT)
+        found = frame.cached(ck.conventions, room.demo.ids)
         prose(
             "rope",
             "pairing",
@@ -227,13 +227,13 @@ def where(room: Room) -> None:
     left, right = st.columns([1, 1], gap="medium")
     with left:
         prose("rope", "where")
-        drift = frame.cached(ck.value_drift, demo, most=KEPT)
+        drift = frame.cached(ck.value_drift, demo)
         prose("rope", "value", key=room.words[1], drift=f"{float(drift.min()):.2f}", shifts=ck.SHIFTS[-1])
     with right:
         wrong = controls.switch("Turn V too (a bug)", False, key="rope_v")
-        before = frame.cached(embedded.outlook, demo.ids, demo.tokens, embedded.UNTOUCHED, most=256)
+        before = frame.cached(embedded.outlook, demo.ids, demo.tokens, embedded.UNTOUCHED)
         answer = before.asked
-        now = frame.cached(ck.values_turned, demo.ids, demo.tokens, answer.id, most=KEPT) if wrong else before
+        now = frame.cached(ck.values_turned, demo.ids, demo.tokens, answer.id) if wrong else before
         st.markdown(f"**{_('Next word')}**")
         bars.next_words(list(now.words), key="rope_next", answer=answer.id)
         say("p(«word») = «now», untouched «then»", word=answer.token, now=f"{now.asked.p:.3f}", then=f"{answer.p:.3f}")

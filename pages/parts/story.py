@@ -48,7 +48,7 @@ def _take(text: str, chosen: Callable[[str], None] | None) -> None:
 
 def warn(reading: Reading) -> None:
     """What this model makes of a text unlike those it has read."""
-    surprise = frame.cached(embedded.surprise, reading.ids, most=256)
+    surprise = frame.cached(embedded.surprise, reading.ids)
     if surprise > sentence.STRANGE:
         template = N_(
             "🟠 This text is strange to the model: «nats» nats a token, and guessing blindly would cost «blind»."

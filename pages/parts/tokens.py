@@ -201,8 +201,8 @@ def _type(text: str) -> None:
 def cut(text: str, way: str) -> tuple[tokenizer.Piece, ...]:
     """The pieces of a text, kept for a while. way: one of WAYS."""
     if way == "model":
-        return frame.cached(vectors.pieces, text, most=16)
-    return frame.cached(tokenizer.cut, text, way, most=64)
+        return frame.cached(vectors.pieces, text)
+    return frame.cached(tokenizer.cut, text, way)
 
 
 def views(text: str) -> None:

@@ -58,12 +58,12 @@ def rows(text: str) -> None:
 
 def vectors_of(reading: Any) -> tuple[tokenizer.Piece, ...]:
     """The sentence's pieces, as many as the model reads."""
-    return frame.cached(vectors.pieces, reading.text, most=16)[: len(reading.ids)]
+    return frame.cached(vectors.pieces, reading.text)[: len(reading.ids)]
 
 
 def _rows(reading: Any, at: int, product: bool) -> None:
     demo = vectors.Demo(reading.ids, reading.tokens, product)
-    trace = frame.cached(vectors.run, demo, most=4)
+    trace = frame.cached(vectors.run, demo)
     step = trace[PRODUCT if product else EMBED]
     size = vectors.ours()
     names = [f"{token} {id}" for token, id in zip(reading.tokens, reading.ids, strict=True)]
@@ -100,7 +100,7 @@ def _as_npz(trace: Any) -> bytes:
 
 def _neighbours(token: str, id: int) -> None:
     """The rows of the table most like this one."""
-    found = frame.cached(vectors.neighbours, id, most=64)
+    found = frame.cached(vectors.neighbours, id)
     say("**Nearest rows to “«token»”**, of all «n», by cosine:", token=token, n=f"{vectors.ours().rows:,}")
     bars.show(
         [one.token for one in found[:8]],
@@ -201,7 +201,7 @@ def whole_way(text: str) -> None:
         found = frame.cached(vectors.outlook, shown)
         answer = answer or found.words[0]
         with column:
-            ending = frame.cached(vectors.pieces, shown, most=16)[-8:]
+            ending = frame.cached(vectors.pieces, shown)[-8:]
             pieces.show(
                 [pieces.Strip(ending, title=f"{_(name)} · {_('the last pieces')}")],
                 key=f"ending_{i}",

@@ -40,9 +40,9 @@ def found(reading: Reading) -> rc.Reach:
     """The next word at every window; of a long text that takes a moment, once."""
     demo = rc.Demo(reading.ids, reading.tokens)
     if len(reading.ids) <= rc.EVERY:
-        return frame.cached(rc.run, demo, most=64)
+        return frame.cached(rc.run, demo)
     with st.spinner(_("Reading the text with every window …")):
-        return frame.cached(rc.run, demo, most=64)
+        return frame.cached(rc.run, demo)
 
 
 # ---- how far back? ----

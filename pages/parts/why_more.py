@@ -45,7 +45,7 @@ def fading(reading: Reading) -> None:
         seed = controls.pick("Seed", range(4), 0, key="rnn_seed")
     demo = rec.Demo(reading.ids, times, keeps, seed)
     with st.spinner(_("Following the gradients …")):
-        found = frame.cached(rec.fading, demo, most=32)
+        found = frame.cached(rec.fading, demo)
     radius = controls.kept("rnn_radius", 1.0, controls.near(rec.RADII))
     left, right = st.columns([3, 2], gap="medium")
     with left:

@@ -144,7 +144,7 @@ def onward(file: str) -> None:
 MEMORY = Memory()
 
 
-def cached(run: Callable[..., Result], *settings: object, most: int = 0) -> Result:
+def cached(run: Callable[..., Result], *settings: object) -> Result:
     """`run(*settings)`, kept for all sessions, so results are only read.
 
     `run` is a function of core; settings are plain values, tuples or frozen dataclasses. This answers in microseconds;

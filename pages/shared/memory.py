@@ -51,10 +51,10 @@ class Memory:
         run, settings = key
         try:
             entry.value, entry.done = run(*settings), True
-        except BaseException:
-            with self._lock:
-                self._entries.pop(key, None)
-            raise
+        finally:
+            if not entry.done:
+                with self._lock:
+                    self._entries.pop(key, None)
         self._keep(key, entry)
 
     def _keep(self, key: Key, entry: Entry) -> None:

@@ -82,10 +82,12 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("query", QUERIES, ids=lambda q: q[:24])
-def test_any_query_string_gives_a_working_page(visitor, query):
+@pytest.mark.parametrize(("turn", "query"), enumerate(QUERIES), ids=lambda x: str(x)[:24])
+def test_any_query_string_gives_a_working_page(visitor, turn, query):
+    """Each on Home, on the page that knows its words, and on three others in turn; all pages meet junk of their own in
+    tests/pages and all of it in the fuzz."""
     visit = visitor()
-    for page in PAGES:
+    for page in {"", "attention", *(PAGES[(3 * turn + k) % len(PAGES)] for k in range(3))}:
         visit.open(f"/{page}?{query}")
     visit.check()
 

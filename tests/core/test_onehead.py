@@ -51,16 +51,13 @@ def test_every_frame_is_what_the_model_computes_at_that_temperature(step, everyw
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
-def test_long_texts_have_fewer_temperatures_and_the_same_numbers(everywhere):
+def test_long_texts_are_heated_in_parts_and_have_the_same_numbers(everywhere):
     reading = sentence.read("One day the dog ran to the park with a ball. " * 14)
-    heats = onehead.heats(len(reading.ids))
-    assert len(heats) == 13
-    assert heats[6] == 1.0
-    demo = onehead.Demo(reading.ids, reading.tokens, 3, 2, everywhere=everywhere)
-    frames = onehead.frames(demo, "weights").values
-    assert len(frames) == 13
-    hot = onehead.Demo(reading.ids, reading.tokens, 3, 2, temperature=heats[8], everywhere=everywhere)
-    np.testing.assert_allclose(frames[8], onehead.run(hot)["block3.weights"].value[2], rtol=1e-3, atol=1e-4)
+    frames = onehead.frames(onehead.Demo(reading.ids, reading.tokens, 3, 2, everywhere=everywhere), "weights").values
+    assert len(frames) == len(onehead.TEMPERATURES) == 49
+    tau = onehead.TEMPERATURES[32]
+    hot = onehead.Demo(reading.ids, reading.tokens, 3, 2, temperature=tau, everywhere=everywhere)
+    np.testing.assert_allclose(frames[32], onehead.run(hot)["block3.weights"].value[2], rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(("layer", "head", "clear"), [(5, 1, True), (4, 2, True), (0, 0, False), (2, 0, False)])

@@ -18,7 +18,8 @@ def test_runs_inside_the_frame(file, language):
     assert app.sidebar.segmented_control(key="lang").value == language
     assert not app.run().exception, "and a second time"
     assert "«" not in words(app), "a hole was left open"
-    assert not re.search(r"\bnan\b|\binf\b", words(app)), "a number that is none"
+    said = re.sub(r"`[^`]*`", "", words(app))  # code may speak of them
+    assert not re.search(r"\bnan\b|\binf\b", said), "a number that is none"
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -75,7 +75,7 @@ def test_where_the_last_word_is_enough_the_page_says_so():
         (dict(hop="7"), "hops", 7),
         (dict(race="3"), "race", 3),
         (dict(rnn_radius="0.6"), "fading", 0.6),
-        (dict(rnn_state="30"), "bucket", 30),
+        (dict(rnn_state="30", rnn_bucket="true"), "bucket", 30),
         (dict(bill_n="100"), "bill", 100),
     ],
 )
@@ -139,7 +139,7 @@ def test_the_bill_is_what_core_counts(measure):
 
 
 def test_depth_gaze_and_bucket_say_what_core_says():
-    app = open_page(PAGE)
+    app = open_page(PAGE, rnn_bucket="true")
     text = said(app)
     blocks = sum(p.numel() for p in embedded.model().blocks.parameters())
     assert f"6 have {blocks:,}" in text
@@ -183,6 +183,7 @@ def test_the_shortest_text_read_once():
 @pytest.mark.parametrize("junk", ["", "x", "-5", "nan", "1e999", "0x10", "9" * 50, "1,2"])
 def test_junk_in_the_link_gives_a_working_page(junk):
     query = {key: junk for key in ("reach", "hop", "race", "rnn_radius", "rnn_state", "bill_n", "bill", "sight")}
+    query["rnn_bucket"] = "true"
     app = open_page(PAGE, **query, rnn_times=junk, rnn_gate=junk, rnn_seed=junk)
     assert not app.exception
     assert len([key for key in KEYS if picture(app, key)]) == 6
