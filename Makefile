@@ -18,7 +18,7 @@ run: $(VENV)/app
 test: $(VENV)/tests chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest --durations=10 -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --durations=10 -n $(WORKERS) --dist worksteal
 
 bench: $(VENV)/tests chromium
 	$(BIN)/python -m tests.bench

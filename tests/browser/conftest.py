@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -110,9 +110,20 @@ class Visit:
         self.page, self.server = page, server
         self.errors: list[str] = []
         self.outside: list[str] = []
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
-        page.on("request", lambda request: self._request(request.url))
+        self._listeners = {"console": self._console, "pageerror": self._page_error, "request": self._request}
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def leave(self) -> None:
+        """Forget everything: nothing of this visit is there for the next."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        self.page.mouse.move(0, 0)
+        self.page.goto("about:blank")
+
+    def _page_error(self, error) -> None:
+        self.errors.append(f"page error: {error}")
 
     def _console(self, message) -> None:
         # A deep link asks for these two under the page's path first (Streamlit's own, DESIGN section 7).
@@ -120,7 +131,8 @@ class Visit:
         if message.type == "error" and not message.location.get("url", "").endswith(own):
             self.errors.append(f"{message.text} {message.location.get('url')}")
 
-    def _request(self, url: str) -> None:
+    def _request(self, request) -> None:
+        url = request.url
         if not url.startswith((self.server.url, self.server.url.replace("http", "ws"), "data:", "blob:")):
             self.outside.append(url)
 
@@ -149,11 +161,20 @@ class Visit:
         assert self.outside == []
 
 
+IDLE: dict[str, list] = {}
+
+
 @contextmanager
 def visiting(chromium, server, **options):
-    context = chromium.new_context(**({"viewport": {"width": 1400, "height": 1000}, "locale": "en-US"} | options))
-    yield Visit(context.new_page(), server)
-    context.close()
+    """A tab of its own for as long as the visit lasts. Tabs of equal options are used again, swept clean: a new one
+    costs a second, in which Streamlit's scripts are compiled once more."""
+    options = {"viewport": {"width": 1400, "height": 1000}, "locale": "en-US"} | options
+    idle = IDLE.setdefault(repr(sorted(options.items())), [])
+    page = idle.pop() if idle else chromium.new_context(**options).new_page()
+    one = Visit(page, server)
+    yield one
+    one.leave()
+    idle.append(page)
 
 
 @pytest.fixture
@@ -165,13 +186,5 @@ def visit(chromium, server):
 @pytest.fixture
 def visitor(chromium, server):
     """visitor(color_scheme="dark", ...): as many visits as a test needs."""
-    open_visits = []
-
-    def make(of=None, **options):
-        manager = visiting(chromium, of or server, **options)
-        open_visits.append(manager)
-        return manager.__enter__()
-
-    yield make
-    for manager in open_visits:
-        manager.__exit__(None, None, None)
+    with ExitStack() as visits:
+        yield lambda of=None, **options: visits.enter_context(visiting(chromium, of or server, **options))

@@ -82,7 +82,7 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize(("turn", "query"), enumerate(QUERIES), ids=lambda x: str(x)[:24])
+@pytest.mark.parametrize(("turn", "query"), list(enumerate(QUERIES)), ids=lambda x: str(x)[:24])
 def test_any_query_string_gives_a_working_page(visitor, turn, query):
     """Each on Home, on the page that knows its words, and on three others in turn; all pages meet junk of their own in
     tests/pages and all of it in the fuzz."""
