@@ -165,11 +165,11 @@ def _say_words(words: str) -> None:
 def rooms() -> None:
     """Every page that is built: its question, its minutes."""
     listed = [entry for entry in frame.entries() if entry.file != "01_home"]
-    columns = st.columns(min(3, len(listed)))
-    for i, entry in enumerate(listed):
-        with columns[i % len(columns)].container(border=True):
-            st.page_link(frame.path_of(entry), label=f"**{_(entry.title)}**")
-            say("«asks» · about «minutes» minutes", asks=_(entry.asks), minutes=entry.minutes)
+    for first in range(0, len(listed), 3):
+        for column, entry in zip(st.columns(3), listed[first : first + 3], strict=False):
+            with column.container(border=True, height="stretch"):
+                st.page_link(frame.path_of(entry), label=f"**{_(entry.title)}**")
+                say("«asks» · about «minutes» minutes", asks=_(entry.asks), minutes=entry.minutes)
     other = "zh" if lang() == "en" else "en"
     st.button({"zh": "中文", "en": "English"}[other], on_click=_speak, args=(other,), key="other_language")
 

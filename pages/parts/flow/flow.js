@@ -203,7 +203,7 @@ const FLOW = {
       }
     });
     FLOW.plus(view);
-    FLOW.lens(view);
+    if (meta.unrolled) FLOW.lens(view);
     FLOW.words(view);
     pen.restore();
     if (!meta.unrolled) FLOW.waiting(view);
