@@ -18,7 +18,7 @@ from pages.shared import bars, controls, frame, live, matrix, predict
 from pages.shared.text import N_, _, filled, prose, say
 
 TITLES = {"converted": N_("converted, as it is"), "healed": N_("healed")}
-START = 3.0  # KV heads: where the slider rests at first
+START = 6.0  # KV heads: the untouched model, so that the guess is one
 
 
 def _names(some: tuple[sh.Stop, ...]) -> tuple[str, ...]:

@@ -98,13 +98,18 @@ const LINES = {
     pen.textAlign = "left";
     pen.fillText(clip(pen, meta.y.title, view.width - 20), 4, 3);
     pen.font = `12px ${view.font}`;
+    const rows = []; // where each row of names is taken, so that none is written over another
     for (const { at, name } of meta.marks) {
       pen.setLineDash([4, 4]);
       rule(view.px(at), ROOM.top, view.px(at), foot, 0.8);
       pen.setLineDash([]);
       const right = view.px(at) > view.width * 0.7;
       pen.textAlign = right ? "right" : "left";
-      pen.fillText(name, view.px(at) + (right ? -5 : 5), ROOM.top + 12);
+      const long = pen.measureText(name).width + 8, from = view.px(at) - (right ? long : 0);
+      let row = rows.findIndex((taken) => taken.every(([a, b]) => from >= b || from + long <= a));
+      if (row < 0) row = rows.push([]) - 1;
+      rows[row].push([from, from + long]);
+      pen.fillText(name, view.px(at) + (right ? -5 : 5), ROOM.top + 12 + 15 * row);
     }
     return still;
   },
