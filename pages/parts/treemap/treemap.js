@@ -112,7 +112,7 @@ const TREEMAP = {
     const leaf = ([x, y, wide, high], i) =>
       `<rect x="${x.toFixed(2)}" y="${y.toFixed(2)}" width="${wide.toFixed(2)}" height="${high.toFixed(2)}" fill="${view.colours[`part${meta.partOf[i]}`]}" stroke="${view.paper}"><title>${escaped(TREEMAP.spoken(view, i))}</title></rect>` +
       (high > 17 && wide > 60 ? `<text x="${x + 6}" y="${y + high / 2 + 4}" fill="${view.dark ? "#111" : "#fff"}">${escaped(meta.names[i])}</text>` : "");
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${view.width}" height="${meta.tall}" font-family="sans-serif" font-size="13">${boxes.map(leaf).join("")}</svg>`;
+    return svgOf(view, view.width, meta.tall, 13, boxes.map(leaf));
   },
 
   csv(view) {

@@ -98,20 +98,30 @@ const LINES = {
     pen.textAlign = "left";
     pen.fillText(clip(pen, meta.y.title, view.width - 20), 4, 3);
     pen.font = `12px ${view.font}`;
-    const rows = []; // where each row of names is taken, so that none is written over another
-    for (const { at, name } of meta.marks) {
+    for (const { at, name, x, y, anchor } of LINES.marked(view, pen)) {
       pen.setLineDash([4, 4]);
       rule(view.px(at), ROOM.top, view.px(at), foot, 0.8);
       pen.setLineDash([]);
-      const right = view.px(at) > view.width * 0.7;
-      pen.textAlign = right ? "right" : "left";
-      const long = pen.measureText(name).width + 8, from = view.px(at) - (right ? long : 0);
+      pen.textAlign = anchor === "end" ? "right" : "left";
+      pen.fillText(name, x, y);
+    }
+    return still;
+  },
+
+  marked(view, pen) { // where the name of each mark stands, so that none is written over another
+    const rows = [];
+    return view.meta.marks.map(({ at, name }) => {
+      const end = view.px(at) > view.width * 0.7, long = pen.measureText(name).width + 8, from = view.px(at) - (end ? long : 0);
       let row = rows.findIndex((taken) => taken.every(([a, b]) => from >= b || from + long <= a));
       if (row < 0) row = rows.push([]) - 1;
       rows[row].push([from, from + long]);
-      pen.fillText(name, view.px(at) + (right ? -5 : 5), ROOM.top + 12 + 15 * row);
-    }
-    return still;
+      return { at, name, x: view.px(at) + (end ? -5 : 5), y: ROOM.top + 12 + 15 * row, anchor: end ? "end" : "start" };
+    });
+  },
+
+  shown(view, s, i) { // a value that has a place in the picture
+    const y = LINES.value(view, s, i);
+    return Number.isFinite(y) && !(view.meta.y.log && y <= 0);
   },
 
   value(view, s, i) {
@@ -136,7 +146,7 @@ const LINES = {
       pen.beginPath();
       let down = false;
       for (let i = 0; i < xs.length; i++) {
-        const y = LINES.value(view, s, i), drawn = Number.isFinite(y) && !(meta.y.log && y <= 0);
+        const y = LINES.value(view, s, i), drawn = LINES.shown(view, s, i);
         if (drawn) pen[down ? "lineTo" : "moveTo"](view.px(xs[i]), view.py(y));
         if (drawn && dots) pen.fillRect(view.px(xs[i]) - 3, view.py(y) - 3, 6, 6);
         down = drawn;
@@ -164,7 +174,7 @@ const LINES = {
     for (let k = 1; k < xs.length; k++) if (Math.abs(xs[k] - x) < Math.abs(xs[i] - x)) i = k;
     meta.series.forEach((_, s) => {
       const y = LINES.value(view, s, i);
-      if (!Number.isFinite(y)) return;
+      if (!LINES.shown(view, s, i)) return;
       pen.beginPath();
       pen.arc(view.px(xs[i]), view.py(y), 4, 0, 7);
       pen.fill();
@@ -221,24 +231,44 @@ const LINES = {
   },
 
   svg(view) {
-    const { meta } = view, xs = view.arrays.xs.values, foot = meta.tall - ROOM.bottom, parts = [];
+    const { meta } = view, parts = [], legend = view.legendNow;
+    const above = legend.length ? view.legend.offsetHeight + 10 : 0, foot = meta.tall - ROOM.bottom;
     const text = (x, y, t, anchor) => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(t)}</text>`);
+    const path = (d, colour, more) => parts.push(`<path d="${d}" fill="none" stroke="${colour}" ${more}/>`);
     for (const y of ticks(meta.y.low, meta.y.high, meta.y.log, 6)) {
-      parts.push(`<path d="M${ROOM.left} ${view.py(y)}H${view.width - ROOM.right}" stroke="${view.colours.quiet}" stroke-opacity="0.3"/>`);
+      path(`M${ROOM.left} ${view.py(y)}H${view.width - ROOM.right}`, view.colours.quiet, 'stroke-opacity="0.3"');
       text(ROOM.left - 6, view.py(y) + 4, tick(y), "end");
     }
-    for (const x of ticks(meta.x.low, meta.x.high, meta.x.log, 6)) text(view.px(x), foot + 16, tick(x), "middle");
+    for (const x of ticks(meta.x.low, meta.x.high, meta.x.log, Math.max(3, view.width / 110))) text(view.px(x), foot + 16, tick(x), "middle");
     text(view.width - ROOM.right, foot + 32, meta.x.title, "end");
     text(4, 12, meta.y.title, "start");
-    meta.series.forEach(({ name }, s) => {
-      let d = "";
-      for (let i = 0; i < xs.length; i++) {
-        const y = LINES.value(view, s, i);
-        d += Number.isFinite(y) ? `${d && !d.endsWith(" ") ? "L" : "M"}${view.px(xs[i]).toFixed(1)} ${view.py(y).toFixed(1)}` : " ";
-      }
-      parts.push(`<path d="${d}" fill="none" stroke="${LINES.colour(view, s)}" stroke-width="2.5"><title>${escaped(name)}</title></path>`);
+    for (const { at, name, x, y, anchor } of LINES.marked(view, view.pen)) {
+      path(`M${view.px(at)} ${ROOM.top}V${foot}`, view.colours.quiet, 'stroke-dasharray="4 4"');
+      text(x, y + 9, name, anchor);
+    }
+    meta.series.forEach(({ dash, dots }, s) => {
+      const colour = LINES.colour(view, s), [line, squares] = LINES.path(view, s);
+      path(line, colour, `stroke-width="2.5"${dash ? ' stroke-dasharray="6 4"' : ""}`);
+      if (dots) path(squares, colour, 'stroke-width="6"');
     });
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${view.width}" height="${meta.tall}" font-family="sans-serif" font-size="12" fill="${view.ink}"><rect width="100%" height="100%" fill="${view.paper}"/>${parts.join("")}</svg>`;
+    parts.push(`</g><g>`);
+    for (const [colour, dash, name, x, y] of legend) {
+      path(`M${x} ${y + 13}h18`, colour, `stroke-width="3"${dash ? ' stroke-dasharray="6 3"' : ""}`);
+      text(x + 24, y + 17, name, "start");
+    }
+    text(4, above + meta.tall + 16, view.captionNow, "start");
+    return svgOf(view, view.width, above + meta.tall + 26, 12, [`<g transform="translate(0 ${above})">`, ...parts, "</g>"]);
+  },
+
+  path(view, s) { // the line, and a square at each of its points
+    let line = "", squares = "", down = false;
+    view.arrays.xs.values.forEach((at, i) => {
+      const drawn = LINES.shown(view, s, i), x = view.px(at), y = drawn ? view.py(LINES.value(view, s, i)) : NaN;
+      if (drawn) line += `${down ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
+      if (drawn) squares += `M${(x - 3).toFixed(1)} ${y.toFixed(1)}h6`;
+      down = drawn;
+    });
+    return [line, squares];
   },
 };
 

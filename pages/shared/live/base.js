@@ -276,7 +276,7 @@ class View {
       this.tools.append(button);
     };
     const file = (kind) => `${meta.file ?? meta.quantity}.${kind}`;
-    add("PNG", () => this.picture.querySelector("canvas").toBlob((blob) => download(file("png"), blob)));
+    add("PNG", () => whole(this).toBlob((blob) => download(file("png"), blob)));
     const { csv, svg } = this.painter;
     if (svg) add("SVG", () => download(file("svg"), new Blob([svg(this)], { type: "image/svg+xml" })));
     if (csv) add("CSV", () => download(file("csv"), new Blob(["\ufeff" + csv(this)], { type: "text/csv" })));
@@ -285,6 +285,74 @@ class View {
   announce(text) {
     this.status.textContent = text;
   }
+
+  // What stands under the picture and where the slider stands.
+  get captionNow() {
+    const { slider, captions } = this.meta, at = slider && !slider.hidden ? `${slider.label} ${slider.shown[this.frame]}` : "";
+    return [captions && this.note.textContent, at].filter(Boolean).join(" · ");
+  }
+
+  // [colour, dashed or null where it is filled, name, x, y] of every entry of the legend, as it stands on the page.
+  get legendNow() {
+    if (!this.legend || this.legend.hidden) return [];
+    const from = this.legend.getBoundingClientRect();
+    return [...this.legend.querySelectorAll("span")].map((span) => {
+      const swatch = span.querySelector("i"), style = getComputedStyle(swatch), box = span.getBoundingClientRect();
+      const line = parseFloat(style.borderTopWidth) > 0;
+      const colour = line ? style.borderTopColor : style.backgroundColor;
+      return [colour, line ? style.borderTopStyle === "dashed" : null, span.textContent, box.left - from.left, box.top - from.top];
+    });
+  }
+}
+
+// The picture as it is saved: the legend above it and its words beneath, as on the page.
+function whole(view) {
+  const canvas = view.picture.querySelector("canvas"), ratio = canvas.width / canvas.clientWidth;
+  const legend = view.legendNow, above = legend.length ? view.legend.offsetHeight + 10 : 0;
+  const all = make("canvas"), pen = all.getContext("2d"), font = `600 13px ${view.font}`;
+  pen.font = font;
+  const words = folded(pen, view.captionNow, canvas.clientWidth - 10);
+  all.width = canvas.width;
+  all.height = canvas.height + Math.round(ratio * (above + (words.length ? 20 * words.length + 8 : 0)));
+  pen.fillStyle = view.paper;
+  pen.fillRect(0, 0, all.width, all.height);
+  pen.drawImage(canvas, 0, Math.round(ratio * above));
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.textBaseline = "middle";
+  pen.font = `13px ${view.font}`;
+  for (const [colour, dash, name, x, y] of legend) {
+    pen.strokeStyle = pen.fillStyle = colour;
+    pen.lineWidth = 3;
+    if (dash === null) pen.fillRect(x, y + 6, 13, 13);
+    else {
+      pen.setLineDash(dash ? [6, 3] : []);
+      pen.beginPath();
+      pen.moveTo(x, y + 13);
+      pen.lineTo(x + 18, y + 13);
+      pen.stroke();
+    }
+    pen.fillStyle = view.ink;
+    pen.fillText(name, x + (dash === null ? 19 : 24), y + 13);
+  }
+  pen.fillStyle = view.ink;
+  pen.font = font;
+  words.forEach((line, i) => pen.fillText(line, 4, above + canvas.clientHeight + 14 + 20 * i));
+  return all;
+}
+
+function svgOf(view, width, height, size, parts) {
+  const paper = `<rect width="100%" height="100%" fill="${view.paper}"/>`, face = `font-family="sans-serif" font-size="${size}" fill="${view.ink}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ${face}>${paper}${parts.join("")}</svg>`;
+}
+
+// Text in lines no wider than this, broken where words end or between two signs of Chinese.
+function folded(pen, text, width) {
+  const lines = [];
+  for (const piece of text.match(/[^\s\u3000-\u9fff\uff00-\uffef]+\s*|\s+|./gu) ?? []) {
+    if (lines.length && pen.measureText(lines.at(-1) + piece.trimEnd()).width <= width) lines[lines.length - 1] += piece;
+    else lines.push(piece.trimStart());
+  }
+  return lines;
 }
 
 // A canvas of a size in CSS pixels, sharp on every screen.

@@ -36,6 +36,20 @@ function spoken(view, row, column) {
   return fill(view.meta.words.cell, { row: name(view, "rows", row), column: name(view, "columns", column), value, i: row, j: column });
 }
 
+function written(view, x) { // a number in its cell
+  const size = Math.abs(x), text = size >= 1e5 ? x.toExponential(0).replace("+", "") : x.toFixed(size >= 100 ? 0 : (view.meta.digits ?? 2));
+  const shown = Number.isFinite(x) ? text.replace(/^-(?=0\.?0*$)/, "").replace("-", "−") : short(x);
+  return view.meta.zeroless ? shown.replace(/^0\./, ".") : shown;
+}
+
+function numbered(view) { // the cells have room for their numbers
+  return view.box.cell >= NUMBERS_FROM && view.box.height >= 16 && view.cells.rows * view.cells.columns <= 900;
+}
+
+function every(view, step) { // of names this close, only these have room
+  return Math.max(1, Math.ceil((view.box.size + 2) / step));
+}
+
 const MATRIX = {
   build(view) {
     view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
@@ -106,11 +120,10 @@ const MATRIX = {
     pen.fillStyle = view.ink;
     pen.textBaseline = "middle";
     pen.font = `${size}px ${view.font}`;
-    const every = (step) => Math.max(1, Math.ceil((size + 2) / step));
     pen.textAlign = "right";
-    for (let r = 0, n = every(tall); r < rows; r += n) pen.fillText(clip(pen, name(view, "rows", r), left - 26), left - 6, top + (r + 0.5) * tall);
+    for (let r = 0, n = every(view, tall); r < rows; r += n) pen.fillText(clip(pen, name(view, "rows", r), left - 26), left - 6, top + (r + 0.5) * tall);
     pen.textAlign = "left";
-    for (let c = 0, n = every(cell); c < columns; c += n) {
+    for (let c = 0, n = every(view, cell); c < columns; c += n) {
       pen.save();
       pen.translate(left + (c + 0.5) * cell, top - 6);
       pen.rotate(-Math.PI / 2);
@@ -190,7 +203,7 @@ const MATRIX = {
     pen.drawImage(small, left, top, cell * columns, tall * rows);
     if (Math.max(rows, columns) <= GAP_BELOW) MATRIX.grid(view);
     if (moving(view)) MATRIX.hatch(view, pen);
-    if (cell >= NUMBERS_FROM && tall >= 16 && rows * columns <= 900) MATRIX.numbers(view);
+    if (numbered(view)) MATRIX.numbers(view);
     MATRIX.marks(view);
     if (view.meta.strip) MATRIX.row(view);
   },
@@ -207,15 +220,12 @@ const MATRIX = {
     pen.font = `${cell >= 40 ? 12 : 11}px ${view.font}`;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    const digits = view.meta.digits ?? 2;
     for (let r = 0; r < rows; r++) {
       for (let c = 0; c < columns; c++) {
         if (!open(view, r, c)) continue;
         const x = at(view, r, c);
         pen.fillStyle = Number.isFinite(x) ? MATRIX.scale(view, r).ink(x) : view.ink;
-        const size = Math.abs(x), written = size >= 1e5 ? x.toExponential(0).replace("+", "") : x.toFixed(size >= 100 ? 0 : digits);
-        const text = Number.isFinite(x) ? written.replace(/^-(?=0\.?0*$)/, "").replace("-", "−") : short(x);
-        pen.fillText(view.meta.zeroless ? text.replace(/^0\./, ".") : text, left + (c + 0.5) * cell, top + (r + 0.5) * tall);
+        pen.fillText(written(view, x), left + (c + 0.5) * cell, top + (r + 0.5) * tall);
       }
     }
   },
@@ -360,23 +370,26 @@ const MATRIX = {
   },
 
   svg(view) {
-    const { left, top, cell, height: tall, size } = view.box, { rows, columns } = view.cells;
-    const width = left + cell * columns + 6, height = top + tall * rows + 10, parts = [];
+    const { left, top, cell, height: tall, size, bottom } = view.box, { rows, columns } = view.cells, { meta } = view, parts = [];
     const text = (x, y, t, more = "") => parts.push(`<text x="${x}" y="${y}" ${more}>${escaped(t)}</text>`);
-    for (let r = 0; r < rows; r++) {
-      text(left - 6, top + (r + 0.65) * tall, name(view, "rows", r), 'text-anchor="end"');
-      for (let c = 0; c < columns; c++) {
-        if (!open(view, r, c)) continue;
-        const x = at(view, r, c), px = left + c * cell, py = top + r * tall;
-        if (Number.isFinite(x)) parts.push(`<rect x="${px}" y="${py}" width="${cell - 1}" height="${tall - 1}" fill="${MATRIX.scale(view, r).css(x)}"/>`);
-        if (cell >= NUMBERS_FROM) text(px + cell / 2, py + tall * 0.62, short(x, 2), `text-anchor="middle" font-size="11" fill="${Number.isFinite(x) ? MATRIX.scale(view, r).ink(x) : view.ink}"`);
-      }
+    const upright = (x, y, t, more = "") => text(x, y, t, `transform="rotate(-90 ${x} ${y})" ${more}`);
+    const gap = Math.max(rows, columns) <= GAP_BELOW ? 1 : 0;
+    for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
+      const x = at(view, r, c), px = left + c * cell, py = top + r * tall;
+      if (!open(view, r, c)) continue;
+      if (Number.isFinite(x)) parts.push(`<rect x="${px}" y="${py}" width="${cell - gap}" height="${tall - gap}" fill="${MATRIX.scale(view, r).css(x)}"/>`);
+      const ink = Number.isFinite(x) ? MATRIX.scale(view, r).ink(x) : view.ink;
+      if (numbered(view)) text(px + cell / 2, py + tall / 2 + 4, written(view, x), `text-anchor="middle" font-size="11" fill="${ink}"`);
     }
-    for (let c = 0; c < columns; c++) {
-      const px = left + (c + 0.65) * cell;
-      text(px, top - 6, name(view, "columns", c), `transform="rotate(-90 ${px} ${top - 6})"`);
-    }
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="${size}" fill="${view.ink}"><rect width="100%" height="100%" fill="${view.paper}"/>${parts.join("")}</svg>`;
+    for (let r = 0; r < rows; r += every(view, tall)) text(left - 6, top + (r + 0.5) * tall + 4, name(view, "rows", r), 'text-anchor="end"');
+    for (let c = 0; c < columns; c += every(view, cell)) upright(left + (c + 0.5) * cell + 4, top - 6, name(view, "columns", c));
+    text(left, 13, meta.columnTitle + " →", `font-weight="600" fill="${view.colours.column ?? view.ink}"`);
+    if (meta.rowTitle) upright(13, top, "← " + meta.rowTitle, `text-anchor="end" font-weight="600" fill="${view.colours.row ?? view.ink}"`);
+    const row = view.state.cell?.[0] ?? meta.row;
+    const framed = Number.isInteger(row) && row < rows, stroke = `stroke="${view.colours.row ?? view.accent}" stroke-width="2"`;
+    if (framed) parts.push(`<rect x="${left}" y="${top + row * tall}" width="${cell * columns}" height="${tall}" fill="none" ${stroke}/>`);
+    text(4, bottom + 20, view.captionNow, 'font-weight="600"');
+    return svgOf(view, Math.max(left + cell * columns + 6, 300), bottom + 30, size, parts);
   },
 };
 

@@ -258,7 +258,7 @@ const PIECES = {
         if (view.meta.ids && id >= 0) text(x + wide / 2, y + top + BOX + 11, id, 'text-anchor="middle" font-size="11"');
       });
     }
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${view.width}" height="${view.high}" font-family="sans-serif" font-size="15" fill="${view.ink}"><rect width="100%" height="100%" fill="${view.paper}"/>${parts.join("")}</svg>`;
+    return svgOf(view, view.width, view.high, 15, parts);
   },
 };
 
