@@ -6,6 +6,7 @@ Nothing in the folder is ever executed: configs are JSON, weights are safetensor
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,10 @@ GPT2_BLOCK = {
     "ffn.down": "mlp.c_proj",
 }
 QKV = ("attn.q", "attn.k", "attn.v")
+# Tensors that carry no weights: GPT-2's stored masks, RoPE's stored frequencies.
+EXTRA = re.compile(
+    r"h\.(\d+)\.attn\.(?:masked_)?bias|layers\.(\d+)\.self_attn\.rotary_emb\.inv_freq|rotary_emb\.inv_freq"
+)
 
 
 def load(folder: str | Path) -> Decoder:
@@ -68,16 +73,23 @@ def read_config(folder: Path) -> ModelConfig:
     path = Path(folder) / "config.json"
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: a checkpoint is a folder with config.json and model.safetensors")
+    return ModelConfig.from_hf(_json(path))
+
+
+def _json(path: Path) -> Any:
     try:
-        return ModelConfig.from_hf(json.loads(path.read_text("utf8")))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        return json.loads(path.read_text("utf8"))
+    except (ValueError, RecursionError) as error:  # also a number too long for Python, and nesting without end
         raise ValueError(f"{path} is not JSON: {error}") from error
 
 
 def empty(config: ModelConfig) -> Decoder:
     """The model without numbers, on the meta device: every shape, no memory."""
-    with torch.device("meta"):
-        return Decoder(config)
+    try:
+        with torch.device("meta"):
+            return Decoder(config)
+    except RuntimeError as error:  # a size beyond what can be counted
+        raise ValueError(f"no model can have these sizes: {error}") from error
 
 
 class _Stored:
@@ -128,11 +140,12 @@ def _files(folder: Path) -> list[Path]:
 
 def _shards(folder: Path, index: Path) -> Iterator[Path]:
     try:
-        names = sorted(set(json.loads(index.read_text("utf8"))["weight_map"].values()))
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        names = sorted(set(_json(index)["weight_map"].values()))
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{index} has no weight_map from tensors to files") from error
     for name in names:
-        if not isinstance(name, str) or Path(name).name != name or not name.endswith(".safetensors"):
+        named = isinstance(name, str) and Path(name).name == name and name.endswith(".safetensors") and len(name) < 256
+        if not named:
             raise ValueError(f"{index} names {name!r}, which is not a safetensors file of this folder")
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder / name} is missing, but {index.name} names it")
@@ -186,7 +199,8 @@ def _fill(config: ModelConfig, name: str, slot: Tensor, stored: _Stored) -> Tens
 
 def _refuse_surplus(config: ModelConfig, stored: _Stored, table: Tensor) -> None:
     for name in sorted(stored.where.keys() - stored.used):
-        if name.endswith(("attn.bias", "attn.masked_bias", "rotary_emb.inv_freq")):
+        extra = EXTRA.fullmatch(name)
+        if extra and int(extra[1] or extra[2] or 0) < config.n_layers:
             continue
         if name == "lm_head.weight" and config.tied:
             head = stored.read(name)

@@ -17,6 +17,7 @@ Ffn = Literal["gelu_tanh", "gelu", "swiglu"]
 RUNS = ("gpt2", "llama", "mistral", "qwen2", "qwen3")  # core.model computes these; the others are only counted
 LARGEST = 10**9  # no size in a real model comes near; keeps every product of sizes far from trouble
 MOST_LAYERS = 10_000
+SLIDING = 4096  # the window of Mistral and Qwen where the key is absent
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,14 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_kv_heads", self.n_kv_heads or self.n_heads)
+        heads, width = ("n_head", "n_embd") if self.family == "gpt2" else ("num_attention_heads", "hidden_size")
         if not self.head_dim:
-            _require(self.d_model % self.n_heads == 0, f"{self.n_heads} heads do not divide d_model {self.d_model}")
+            said = f"{heads} {self.n_heads} does not divide {width} {self.d_model}"
+            _require(self.d_model % self.n_heads == 0, said)
             object.__setattr__(self, "head_dim", self.d_model // self.n_heads)
         _require(
             self.mla is not None or self.n_heads % self.n_kv_heads == 0,
-            f"{self.n_kv_heads} key/value heads do not divide {self.n_heads} query heads",
+            f"num_key_value_heads {self.n_kv_heads} does not divide {heads} {self.n_heads}",
         )
         if self.position == "rope" and self.mla is None:
             _require(self.head_dim % 2 == 0, f"RoPE turns pairs of numbers, so head_dim {self.head_dim} must be even")
@@ -178,47 +181,61 @@ class _Reader:
             raise ValueError(f"{key} {_short(value)} is not supported; supported: {', '.join(map(str, supported))}")
 
     def rope_theta(self, default: float = 10_000.0) -> float:
-        """Both forms; every other way to set the angles (linear, dynamic, yarn, llama3 ...) is refused."""
-        rope = self.config.get("rope_parameters") or {}
-        if not isinstance(rope, Mapping):
-            raise ValueError(f"rope_parameters is {_short(rope)}, but must be an object")
-        scaling = self.config.get("rope_scaling") or {}
-        for where, table in (("rope_parameters", rope), ("rope_scaling", scaling)):
-            if self.check and not isinstance(table, Mapping):
-                raise ValueError(f"{where} {_short(table)} is not supported; supported: rope_type default")
+        """Both forms; every other way to set the angles (linear, dynamic, yarn, llama3 ...) is refused.
+
+        As in transformers, a rope_scaling stands for the whole of rope_parameters, and theta in it before rope_theta.
+        """
+        tables = {}
+        for where in ("rope_parameters", "rope_scaling"):
+            table = self.config.get(where)
+            tables[where] = table = {} if table is None else table
+            if not isinstance(table, Mapping):
+                raise ValueError(f"{where} is {_short(table)}, but must be an object")
             if self.check:
-                inner = _Reader(table, True)
-                if any(isinstance(value, Mapping) for value in table.values()):
-                    raise ValueError(f"{where} per layer type is not supported; supported: one table for all layers")
-                kind = table.get("rope_type", table.get("type", "default"))
-                if kind != "default":
-                    raise ValueError(f"{where}: rope_type {_short(kind)} is not supported; supported: default")
-                inner.only("partial_rotary_factor", (None, 1, 1.0))
+                _Reader(table, True).plain_rope(where)
         self.only("partial_rotary_factor", (None, 1, 1.0))
         top = self.number("rope_theta", default)
-        return _Reader(rope, self.check).number("rope_theta", top)
+        return _Reader(tables["rope_scaling"] or tables["rope_parameters"], self.check).number("rope_theta", top)
 
-    def full_attention(self, context: int) -> None:
-        """Refuse sliding windows and layers of other kinds."""
-        kinds = self.config.get("layer_types") or []
-        if self.check and isinstance(kinds, list | tuple):
-            for kind in kinds:
-                if kind != "full_attention":
-                    raise ValueError(f"layer_types {_short(kind)} is not supported; supported: full_attention")
-        window = self.config.get("sliding_window")
-        off = "use_sliding_window" in self.config and not self.flag("use_sliding_window", False)
-        qwen = str(self.config.get("model_type")).startswith("qwen") and "use_sliding_window" not in self.config
-        if not self.check or window is None or off or qwen:
-            return
-        if not isinstance(window, int) or window < context:
+    def plain_rope(self, where: str) -> None:
+        """Refuse what turns the angles in any other way."""
+        if any(isinstance(value, Mapping) for value in self.config.values()):
+            raise ValueError(f"{where} per layer type is not supported; supported: one table for all layers")
+        kind = self.config.get("rope_type", self.config.get("type", "default"))
+        if kind != "default":
+            raise ValueError(f"{where}: rope_type {_short(kind)} is not supported; supported: default")
+        self.only("partial_rotary_factor", (None, 1, 1.0))
+
+    def full_attention(self, context: int, n_layers: int) -> int | None:
+        """Refuse sliding windows inside the context, and layers of other kinds.
+
+        Returns the window that is left, at least the context: longer texts would feel it. None: no window.
+        """
+        if not self.check:
+            return None
+        kinds = self.config.get("layer_types")
+        listed = kinds if isinstance(kinds, list | tuple) else ()
+        for kind in listed:
+            if kind != "full_attention":
+                raise ValueError(f"layer_types {_short(kind)} is not supported; supported: full_attention")
+        if kinds is not None and len(listed) != n_layers:
+            raise ValueError(f"layer_types is {_short(kinds)}, but must be a list with one entry a layer, {n_layers}")
+        qwen = str(self.config.get("model_type")).startswith("qwen")
+        if qwen and not self.flag("use_sliding_window", False):
+            return None
+        absent = "sliding_window" not in self.config
+        window = SLIDING if qwen and absent else self.optional("sliding_window")
+        if window is not None and window < context:
             raise ValueError(
-                f"sliding_window {_short(window)} is not supported; supported: none, or at least the context {context}"
+                f"sliding_window {window} is not supported; supported: none, or at least the context {context}"
             )
+        return window
 
 
 def _gpt2(read: _Reader) -> dict[str, Any]:
     d_model = read.size("n_embd", read.optional("hidden_size") or 768)
     read.only("activation_function", ("gelu_new", "gelu_pytorch_tanh", "gelu_fast"), "gelu_new")
+    read.only("is_causal", (True, None), True)
     read.only("scale_attn_weights", (True,), True)
     read.only("scale_attn_by_inverse_layer_idx", (False,), False)
     read.only("add_cross_attention", (False,), False, always=True)
@@ -247,10 +264,12 @@ def _llama_like(read: _Reader, **default: Any) -> dict[str, Any]:
     n_heads = read.size("num_attention_heads", default["heads"])
     stated = "num_key_value_heads" in read.config
     read.only("hidden_act", ("silu", "swish"), "silu")
-    read.full_attention(context)
+    n_layers = read.size("num_hidden_layers", default["layers"], MOST_LAYERS)
+    read.only("is_causal", (True, None), True)
+    window = read.full_attention(context, n_layers)
     return dict(
         d_model=read.size("hidden_size", default.get("d_model", 4096)),
-        n_layers=read.size("num_hidden_layers", default["layers"], MOST_LAYERS),
+        n_layers=n_layers,
         n_heads=n_heads,
         n_kv_heads=read.optional("num_key_value_heads", None if stated else default["kv"]) or n_heads,
         head_dim=read.optional("head_dim", None if "head_dim" in read.config else default["head_dim"]) or 0,
@@ -260,20 +279,22 @@ def _llama_like(read: _Reader, **default: Any) -> dict[str, Any]:
         norm_eps=read.number("rms_norm_eps", default.get("eps", 1e-6)),
         rope_theta=read.rope_theta(default.get("theta", 10_000.0)),
         tied=read.flag("tie_word_embeddings", False),
+        window=window,
     )
 
 
 def _llama(read: _Reader) -> dict[str, Any]:
     bias = read.flag("attention_bias", False)
-    return _llama_like(read) | dict(qkv_bias=bias, out_bias=bias, ffn_bias=read.flag("mlp_bias", False))
+    # transformers' Llama has no window at all: the key is only looked at to refuse what its author may have meant
+    parts = dict(qkv_bias=bias, out_bias=bias, ffn_bias=read.flag("mlp_bias", False), window=None)
+    return _llama_like(read) | parts
 
 
 def _mistral(read: _Reader) -> dict[str, Any]:
     fields = _llama_like(read, d_ff=14336, kv=8, context=131072)
-    # Absent means 4096 in this family: core.model then refuses longer texts, which is where it would matter.
+    # core.model refuses texts longer than the window, which is where it would matter.
     absent = "sliding_window" not in read.config
-    window = 4096 if absent else read.optional("sliding_window")
-    return fields | dict(window=window if window and window < fields["context"] else None)
+    return fields | dict(window=SLIDING if absent else read.optional("sliding_window"))
 
 
 def _qwen2(read: _Reader) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def _before(c: ModelConfig) -> list[Row]:
     if c.position == "learned":
         rows.append(Row("embedding", "positions", r"Td", c.context * c.d_model))
     if c.n_segments:
-        rows.append(Row("embedding", "segments", r"2d", c.n_segments * c.d_model))
+        rows.append(Row("embedding", "segments", f"{c.n_segments}d", c.n_segments * c.d_model))
     if c.embed_norm:
         rows.append(Row("norms", "embedding norm", _norm_formula(c), _norm(c)))
     return rows

@@ -91,12 +91,17 @@ class Decoder(nn.Module):
         return logits
 
     def _checked(self, ids: Tensor) -> Tensor:
-        ids = torch.as_tensor(ids)
-        if ids.ndim != 1 or not len(ids) or ids.is_floating_point() or ids.dtype == torch.bool:
+        try:
+            ids = torch.as_tensor(ids)
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise ValueError(f"ids must be a row of whole numbers, shape (T,): {error}") from error
+        whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
+        if ids.ndim != 1 or not len(ids) or not whole:
             raise ValueError(f"ids must be a row of whole numbers, shape (T,), not {tuple(ids.shape)} of {ids.dtype}")
+        ids = ids.long()  # unsigned numbers too, such as token files hold
         if not 0 <= int(ids.min()) <= int(ids.max()) < self.config.vocab_size:
             raise ValueError(f"ids must lie in 0 to {self.config.vocab_size - 1}, the rows of the embedding table")
         longest = self.config.context if self.config.position == "learned" else self.config.window
         if longest and len(ids) > longest:
             raise ValueError(f"{len(ids)} tokens do not fit: this model reaches {longest}")
-        return ids.long()
+        return ids

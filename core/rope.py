@@ -24,7 +24,8 @@ TURNED = Quantity(
 
 def frequencies(head_dim: int, theta: float = 10_000.0) -> Tensor:
     """(pair,) radians per position: theta^(-2i/d), fast pairs first (Su et al. 2021, arXiv 2104.09864, sec. 3.2.2)."""
-    return theta ** -(torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim)
+    # 1 / theta^x and not theta^-x, as everybody's code has it: the last bit, times the position, shows in long texts.
+    return 1.0 / theta ** (torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim)
 
 
 def angles(n: int, head_dim: int, theta: float, *, trace: Trace = SILENT) -> Tensor:

@@ -51,12 +51,14 @@ class Reading:
     notes: tuple[str, ...] = ()
 
 
+INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")  # controls, lone surrogates, the byte mark
+
+
 def clean(text: str, longest: int) -> tuple[str, tuple[str, ...]]:
     """The text without control characters and blanks at its ends, at most `longest` characters; and what was done."""
     notes = []
-    kept = "".join(c for c in text[: 4 * longest] if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs"))
-    kept = kept.replace("\ufeff", "")
-    if len(kept) < min(len(text), 4 * longest):
+    kept = INVISIBLE.sub("", text)
+    if len(kept) < len(text):
         notes.append("controls")
     stripped = kept.strip()
     if stripped != kept and stripped:
@@ -77,8 +79,10 @@ def read(tokenizer: Tokenizer, text: str, default: str, context: int) -> Reading
         notes = tuple(dict.fromkeys([*notes, "cut"]))
         text = text[: encoded.offsets[context - 1][1]].rstrip()
         encoded = tokenizer.encode(text)
-    ids = encoded.ids[:context]  # a cut inside a character may split into more byte pieces than before
-    return Reading(text, tuple(ids), tuple(label(t) for t in encoded.tokens[:context]), notes)
+    while len(encoded.ids) > context:  # the cut went through the bytes of a character
+        text = text[:-1].rstrip()
+        encoded = tokenizer.encode(text)
+    return Reading(text, tuple(encoded.ids), tuple(label(t) for t in encoded.tokens), notes)
 
 
 def label(piece: str) -> str:
@@ -200,7 +204,7 @@ def cut_by(tokenizer: Tokenizer, text: str) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for piece, (first, last) in zip(named(zip(encoded.ids, encoded.tokens, strict=True)), encoded.offsets, strict=True):
         start, end = at[first], at[last]
-        if piece.data == b" " and all(before.kind == "special" for before in pieces):
+        if piece.data == b" " and (not pieces or pieces[-1].kind == "special"):
             end = start  # the added blank alone stands for nothing in the text
         elif len(piece.data) == 1 < end - start:  # the bytes of one character all come with its place: they follow it
             before = pieces[-1] if pieces else None

@@ -62,7 +62,7 @@ def test_shards_are_read_through_their_index(saved):
         load(folder)
 
 
-@pytest.mark.parametrize("name", ["../evil.safetensors", "/etc/passwd", "weights.bin", 7])
+@pytest.mark.parametrize("name", ["../evil.safetensors", "/etc/passwd", "weights.bin", 7, "x" * 300 + ".safetensors"])
 def test_an_index_may_only_name_files_beside_it(saved, name):
     folder, _ = saved("llama")
     (folder / "model.safetensors").unlink()
@@ -108,6 +108,9 @@ def test_every_float_becomes_float32(saved, dtype):
         ("gpt2", lambda t: t | {"transformer.h.0.mlp.c_fc.weight": torch.ones(96, 24)}, r"c_fc\.weight gives"),
         ("llama", lambda t: t | {"model.layers.0.self_attn.q_proj.bias": torch.ones(24)}, r"q_proj\.bias is surplus"),
         ("llama", lambda t: t | {"model.layers.3.mlp.up_proj.weight": torch.ones(40, 24)}, r"layers\.3\..* is surplus"),
+        ("gpt2", lambda t: t | {"transformer.h.3.attn.c_attn.bias": torch.ones(72)}, r"h\.3\..* is surplus"),
+        ("gpt2", lambda t: t | {"h.99.attn.bias": torch.ones(1, 1, 4, 4)}, r"h\.99\.attn\.bias is surplus"),
+        ("llama", lambda t: t | {"foo.attn.bias": torch.ones(4)}, r"foo\.attn\.bias is surplus"),
         ("llama", lambda t: t | {"norm.weight": torch.ones(24)}, r"norm\.weight is stored twice"),
         ("llama", lambda t: t | {"model.norm.weight": torch.ones(24).to(torch.int8)}, r"norm\.weight is int8"),
     ],
@@ -115,6 +118,24 @@ def test_every_float_becomes_float32(saved, dtype):
 def test_tensors_that_do_not_fit_are_named(saved, name, change, complaint):
     folder, _ = saved(name)
     rewrite(folder, change)
+    with pytest.raises(ValueError, match=complaint):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("written", "complaint"),
+    [
+        ("[" * 200_000, "config.json is not JSON"),
+        ('{"model_type": "llama", "hidden_size": ' + "9" * 5000 + "}", "config.json is not JSON"),
+        (
+            '{"model_type": "llama", "hidden_size": 1000000000, "num_attention_heads": 1000000000, "head_dim": 128}',
+            "these sizes|missing",
+        ),
+    ],
+)
+def test_a_hostile_config_is_refused_in_words(saved, written, complaint):
+    folder, _ = saved("llama")
+    (folder / "config.json").write_text(written)
     with pytest.raises(ValueError, match=complaint):
         load(folder)
 

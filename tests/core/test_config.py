@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from transformers import AutoConfig
+from transformers import AutoConfig, LlamaConfig
 
 from core.config import RUNS, ModelConfig
 from tests.core import families
@@ -86,6 +86,18 @@ def test_tying_is_the_rule_in_gpt2_only():
         ({"model_type": "mistral", "sliding_window": 16}, "sliding_window 16 .* at least the context"),
         ({"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 16}, "sliding_window 16"),
         ({"model_type": "qwen3", "layer_types": ["full_attention", "sliding_attention"]}, "'sliding_attention'"),
+        ({"model_type": "qwen3", "layer_types": "full_attention"}, "layer_types is 'full_attention'"),
+        ({"model_type": "llama", "layer_types": ["full_attention"]}, "layer_types is a list of 1"),
+        (
+            {"model_type": "qwen3", "use_sliding_window": True, "max_position_embeddings": 5000},
+            "sliding_window 4096 is not supported",
+        ),
+        ({"model_type": "mistral", "use_sliding_window": False, "sliding_window": 4}, "sliding_window 4"),
+        ({"model_type": "mistral", "sliding_window": "4"}, "sliding_window is '4'"),
+        ({"model_type": "llama", "is_causal": False}, "is_causal False"),
+        ({"model_type": "gpt2", "is_causal": False}, "is_causal False"),
+        ({"model_type": "llama", "rope_parameters": []}, "rope_parameters is a list of 0"),
+        ({"model_type": "gpt2", "n_head": 5}, "n_head 5 does not divide n_embd 768"),
         ({"model_type": "llama", "hidden_size": 0}, "hidden_size is 0"),
         ({"model_type": "llama", "hidden_size": "4096"}, "hidden_size is '4096'"),
         ({"model_type": "llama", "hidden_size": float("nan")}, "hidden_size is nan"),
@@ -96,8 +108,11 @@ def test_tying_is_the_rule_in_gpt2_only():
         ({"model_type": "llama", "rms_norm_eps": float("nan")}, "rms_norm_eps"),
         ({"model_type": "llama", "rope_theta": 10**400}, "rope_theta is a number of more than"),
         ({"model_type": "llama", "tie_word_embeddings": "yes"}, "tie_word_embeddings"),
-        ({"model_type": "llama", "num_attention_heads": 8, "num_key_value_heads": 3}, "3 key/value heads do not"),
-        ({"model_type": "llama", "num_attention_heads": 7}, "7 heads do not divide"),
+        (
+            {"model_type": "llama", "num_attention_heads": 8, "num_key_value_heads": 3},
+            "num_key_value_heads 3 does not divide num_attention_heads 8",
+        ),
+        ({"model_type": "llama", "num_attention_heads": 7}, "num_attention_heads 7 does not divide hidden_size"),
         ({"model_type": "llama", "head_dim": 5}, "must be even"),
     ],
 )
@@ -118,6 +133,36 @@ def test_what_would_change_the_numbers_is_refused_by_name(config, complaint):
 )
 def test_what_changes_nothing_is_ignored(harmless):
     ModelConfig.from_hf(harmless)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"rope_theta": 300.0},
+        {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}},
+        {"rope_scaling": {"rope_type": "default", "rope_theta": 500.0}},
+        {"rope_scaling": {"type": "default", "rope_theta": 500.0}, "rope_theta": 300.0},
+        {"rope_scaling": {"rope_type": "default"}, "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}},
+    ],
+)
+def test_theta_is_found_where_transformers_finds_it(written):
+    theirs = LlamaConfig(**written).rope_parameters["rope_theta"]
+    assert ModelConfig.from_hf({"model_type": "llama"} | written).rope_theta == theirs
+
+
+@pytest.mark.parametrize(
+    ("config", "window"),
+    [
+        ({"model_type": "mistral", "sliding_window": 131072}, 131072),
+        ({"model_type": "mistral", "sliding_window": None}, None),
+        ({"model_type": "mistral", "max_position_embeddings": 2048}, 4096),
+        ({"model_type": "qwen2", "use_sliding_window": True, "max_position_embeddings": 2048}, 4096),
+        ({"model_type": "qwen3", "sliding_window": 16}, None),
+        ({"model_type": "llama"}, None),
+    ],
+)
+def test_a_window_beyond_the_context_is_kept_for_texts_beyond_it(config, window):
+    assert ModelConfig.from_hf(config).window == window
 
 
 @pytest.mark.parametrize("not_a_config", [None, [], "llama", 3])

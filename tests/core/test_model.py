@@ -110,6 +110,18 @@ def test_ids_that_cannot_be_read_are_refused(pair, ids, complaint):
         pair("gpt2")[1](torch.tensor(ids))
 
 
+@pytest.mark.parametrize("ids", ["abc", None, ["a"], [[1], [1, 2]], [2**63], np.arange(3) + 0j])
+def test_what_is_no_row_of_numbers_is_refused_in_words(pair, ids):
+    with pytest.raises(ValueError, match="ids must be a row of whole numbers"):
+        pair("gpt2")[1](ids)
+
+
+@pytest.mark.parametrize("kind", [np.uint16, np.uint32, np.uint64, np.int32, np.int64])
+def test_whole_numbers_of_any_width_are_read(pair, kind):
+    ours = pair("gpt2")[1]
+    torch.testing.assert_close(ours(np.arange(3).astype(kind)), ours(torch.arange(3)))
+
+
 def test_a_window_the_family_implies_is_never_exceeded_in_silence():
     model = Decoder(ModelConfig(8, 1, 2, 16, vocab_size=9, context=64, window=4, family="mistral"))
     model(torch.zeros(4, dtype=torch.long))

@@ -29,6 +29,16 @@ def test_tables_and_rotation_are_those_of_transformers(head_dim, base):
         torch.testing.assert_close(rope.rotate_by_tables(x, *ours), theirs, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize(("head_dim", "base"), [(48, 10_000.0), (128, 1_000_000.0)])
+def test_far_positions_turn_by_the_same_angles_to_the_last_bit(head_dim, base):
+    parameters = {"rope_type": "default", "rope_theta": base}
+    config = LlamaConfig(hidden_size=head_dim, num_attention_heads=1, rope_parameters=parameters)
+    cos, _ = hf.LlamaRotaryEmbedding(config)(torch.zeros(1), torch.arange(131_072)[None])
+    torch.testing.assert_close(
+        rope.angles(131_072, head_dim, base).cos(), cos[0, :, : head_dim // 2], atol=1e-6, rtol=0
+    )
+
+
 def test_the_snippet_of_four_numbers():
     assert rope.rotate_half(torch.tensor([0.0, 1.0, 2.0, 3.0])).tolist() == [-2, -3, 0, 1]
     assert rope.adjacent_order(4).tolist() == [0, 2, 1, 3]
