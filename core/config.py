@@ -31,6 +31,9 @@ class Moe:
     n_shared: int = 0  # experts of the same width that every token passes through
     router_bias: bool = False
 
+    def __post_init__(self) -> None:  # a config cut to a few experts may keep its family's larger number
+        object.__setattr__(self, "n_active", min(self.n_active, self.n_experts))
+
 
 @dataclass(frozen=True)
 class Mla:

@@ -82,11 +82,12 @@ def active(config: ModelConfig) -> int:
 
 
 def _idle(config: ModelConfig) -> int:
-    moe = config.moe
-    if not moe:
-        return 0
-    width = (3 if config.ffn == "swiglu" else 2) * config.d_model * moe.d_expert
-    return len(moe.layers) * max(0, moe.n_experts - moe.n_active) * width
+    return (config.moe.n_experts - config.moe.n_active) * _expert(config) if config.moe else 0
+
+
+def _expert(config: ModelConfig) -> int:
+    """Parameters of one expert in every layer that has experts."""
+    return len(config.moe.layers) * (3 if config.ffn == "swiglu" else 2) * config.d_model * config.moe.d_expert
 
 
 def looked_up(config: ModelConfig) -> int:
@@ -246,9 +247,21 @@ DEVICES = {
 
 
 def tokens_per_second(talk: Talk, length: int, device: Device) -> float:
-    """At most: every step reads the weights a token meets and all caches once, and gives each reader one token."""
-    weights = active(talk.config) * PRECISIONS[talk.weights_in]
+    """At most: every step reads the weights it needs and all caches once, and gives each reader one token."""
+    weights = read_by_step(talk.config, talk.readers) * PRECISIONS[talk.weights_in]
     return talk.readers * device.bandwidth / (weights + float(talk.cache(length)))
+
+
+def read_by_step(config: ModelConfig, readers: int) -> float:
+    """Parameters that one step reads: no tables that are only looked up, and of the experts those its tokens meet."""
+    held = total(config) - looked_up(config)
+    return held - (config.moe.n_experts - experts_met(config, readers)) * _expert(config) if config.moe else held
+
+
+def experts_met(config: ModelConfig, readers: int) -> float:
+    """Experts of a layer that at least one of `readers` tokens is sent to, on average, if they spread evenly."""
+    n, k = config.moe.n_experts, config.moe.n_active
+    return n * (1 - (1 - k / n) ** readers)
 
 
 # ---- FLOPs ----
@@ -281,10 +294,22 @@ TEXTS = tuple(round(2 ** (k / 4)) for k in range(24, 81))  # 64 tokens to a mill
 
 @dataclass(frozen=True)
 class Work:
-    """One forward pass over a text. causal: count only the pairs that the mask allows."""
+    """One forward pass over a text. masked: count only the pairs that the mask allows, causal and with its window."""
 
     config: ModelConfig
-    causal: bool = False
+    masked: bool = False
+
+    @property
+    def reach(self) -> float:
+        """Tokens that a token can look at, itself and back: a window or, without one, all."""
+        return float(self.config.window or float("inf"))
+
+    def pairs(self, n: Tensor) -> Tensor:
+        """Pairs of a query and a key that are counted in texts of n tokens. Encoders have no mask."""
+        if not self.masked or self.config.pooler:
+            return n * n
+        near = n.clamp(max=self.reach)
+        return near * (near + 1) / 2 + (n - near) * near
 
 
 def forward(work: Work, *, trace: Trace = SILENT, texts: tuple[int, ...] = TEXTS) -> Tensor:
@@ -293,18 +318,25 @@ def forward(work: Work, *, trace: Trace = SILENT, texts: tuple[int, ...] = TEXTS
     A multiplication and an addition are two. Softmax counts three a cell: exp, sum, divide.
     """
     n = torch.tensor(texts, dtype=torch.float64)
-    pairs = n * (n + 1) / 2 if work.causal else n * n
+    pairs = work.pairs(n)
     of, (scores, mixture) = linear(work.config), mixing(work.config)
     cells = 3.0 * work.config.n_heads * work.config.n_layers
     by_step = [2.0 * of["projections"] * n, 2.0 * scores * pairs, cells * pairs, 2.0 * mixture * pairs]
     return trace(FLOPS, torch.stack([*by_step, 2.0 * of["ffn"] * n, 2.0 * of["head"] * n], -1))
 
 
-def crossover(work: Work) -> float:
-    """The length at which QKᵀ and AV cost as much as all matrices of the blocks. A classic block: exactly 6 d."""
-    of = linear(work.config)
-    even = (of["projections"] + of["ffn"]) / sum(mixing(work.config))
-    return 2 * even - 1 if work.causal else even
+def crossover(work: Work) -> float | None:
+    """The length at which QKᵀ and AV cost as much as all matrices of the blocks. A classic block: exactly 6 d.
+
+    None: a window keeps the pairs of a token below that at every length.
+    """
+    of, reach = linear(work.config), work.reach
+    even = (of["projections"] + of["ffn"]) / sum(mixing(work.config))  # pairs a token
+    if not work.masked or work.config.pooler:
+        return even
+    if 2 * even - 1 <= reach:
+        return 2 * even - 1
+    return reach * (reach - 1) / (2 * (reach - even)) if even < reach else None
 
 
 def cells(config: ModelConfig, n: int) -> tuple[int, int]:

@@ -122,7 +122,7 @@ def _norms(c: ModelConfig) -> list[Row]:
 def _after(c: ModelConfig) -> list[Row]:
     rows = [Row("norms", "final norm", _norm_formula(c), _norm(c))] if c.final_norm else []
     if c.pooler:
-        rows.append(Row("head", "pooler", r"d^2+d", c.d_model * c.d_model + c.d_model))
+        rows.append(Row("pooler", "pooler", r"d^2+d", c.d_model * c.d_model + c.d_model))
     if not c.tied:
         rows.append(Row("head", "head", r"Vd", c.vocab_size * c.d_model))
     return rows

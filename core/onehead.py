@@ -131,6 +131,21 @@ def _finished(scaled: Tensor, scores: Tensor, allowed: Tensor, v: Tensor, step: 
     return Frames(to_numpy(weights @ v))
 
 
+def after_cut(weights: Frames, masked: Frames, cell: tuple[int, int], share: bool) -> Frames:
+    """The row (frame, key) of one query when its weight on one key is cut, as `core.whatif.Change.cut` does it.
+
+    weights, masked: these two steps at every stop. share: the other keys take the weight over; entropy, (frame,), is
+    then known, for the row is a distribution again.
+    """
+    query, key = cell
+    row = torch.from_numpy(np.array((masked if share else weights).values[:, query]))
+    row[:, key] = -torch.inf if share else 0.0
+    if not share:
+        return Frames(to_numpy(row))
+    row = at.share_out(row, row > -torch.inf)
+    return Frames(to_numpy(row), to_numpy(entropy(row)))
+
+
 def _everywhere(demo: Demo) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Scaled scores, scores, mask and values of the chosen head when all heads run at each temperature."""
     kept: dict[str, list[Tensor]] = {"scaled": [], "scores": [], "v": []}

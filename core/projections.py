@@ -6,7 +6,6 @@ All of it is a linear layer applied to the sentence's own vectors, or something 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,15 +46,6 @@ def run(demo: Demo) -> Trace:
     """One pass: the embeddings, and what the chosen block and all after it need for their last token."""
     inside = [f"block{i}.{name}" for i in range(demo.layer, embedded.model().config.n_layers) for name in NEEDED]
     return embedded.run(demo.ids, demo.tokens, embedded.UNTOUCHED, ("embed", "next_probs", *inside))
-
-
-def names(tokens: tuple[str, ...]) -> list[str]:
-    """A name for every token: those that stand more than once are numbered."""
-    count, seen, made = Counter(tokens), Counter(), []
-    for token in tokens:
-        seen[token] += 1
-        made.append(f"{token} {seen[token]}" if count[token] > 1 else token)
-    return made
 
 
 def _part(demo: Demo, name: str, trace: Trace | None = None) -> Tensor:

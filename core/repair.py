@@ -7,6 +7,7 @@ numbers tell. All stops of the slider are one batch, in which the strength of on
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ STOPS = tuple(i / 48 for i in range(49))  # how much of the right wire is put ba
 FEWER = STOPS[::2]  # for a long text, whose batch would not fit into a second
 LONG = 96  # tokens
 AT_ONCE = 2048  # tokens in one batched pass
-SHOWN = 8  # words whose probability is followed
+SHOWN = 10  # words whose probability is followed
 CROPPED = 40  # tokens in the picture of weights; of a longer text the last ones
 
 # The lines of a block in the order they are computed, by the name of the tensor each makes.
@@ -261,12 +262,10 @@ def _away(lines: tuple[Tensor, ...], healthy: tuple[Tensor, ...]) -> Tensor:
 
 
 def _followed(probs: np.ndarray, answer: Word, best: tuple[Word, ...]) -> list[int]:
-    """The healthy answer, whatever else is once the likeliest, and what comes close, by the greatest probability."""
-    most = probs.max(0)
-    leaders = dict.fromkeys(one.id for one in best if one.id != answer.id)
-    close = [int(i) for i in np.argsort(-most, kind="stable")[: 2 * SHOWN] if i not in leaders and i != answer.id]
-    ranked = [*sorted(leaders, key=lambda i: -most[i]), *close]
-    return [answer.id, *ranked[: SHOWN - 1]]
+    """The healthy answer, what leads at rest, what leads at most stops, then what comes close."""
+    led = Counter(one.id for one in best)
+    close = (int(i) for i in np.argsort(-probs.max(0), kind="stable")[: 2 * SHOWN])
+    return list(dict.fromkeys([answer.id, best[0].id, *(i for i, _ in led.most_common()), *close]))[:SHOWN]
 
 
 # ---- what the page tells of all faults together ----

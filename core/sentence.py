@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
@@ -25,6 +26,15 @@ def context() -> int:
 def read(text: str) -> Reading:
     """A visitor's text as this model reads it: cleaned, cut at its context, `<s>` in front."""
     return tokenizer.read(tokenizer.of_model(FOLDER), text, SENTENCE, context())
+
+
+def names(tokens: tuple[str, ...]) -> list[str]:
+    """A name for every token: those that stand more than once are numbered."""
+    count, seen, made = Counter(tokens), Counter(), []
+    for token in tokens:
+        seen[token] += 1
+        made.append(f"{token} {seen[token]}" if count[token] > 1 else token)
+    return made
 
 
 @dataclass(frozen=True)

@@ -58,15 +58,18 @@ def out_of_order(order: np.ndarray) -> int:
 class Shuffled:
     """places: (frame, place), which token stands there; outputs: (frame, place, number), SHOWN numbers of what the model
     makes of it; changed: (frame, place), how far that token's output is from its own in the first frame, as a share of
-    its length; errors: (frame,), the largest change of any number of any output, as a share of the largest number; pairs:
-    how many stand the other way round; best: the likeliest next word, of the whole text in this order."""
+    its length; pairs: how many stand the other way round; best: the likeliest next word, of the whole text in this order."""
 
     places: np.ndarray
     outputs: np.ndarray
     changed: np.ndarray
-    errors: np.ndarray
     pairs: tuple[int, ...]
     best: tuple[Word, ...]
+
+    @property
+    def errors(self) -> np.ndarray:
+        """(frame,) the largest of `changed`."""
+        return self.changed.max(1)
 
 
 @torch.inference_mode()
@@ -86,7 +89,6 @@ def shuffled(demo: Demo) -> Shuffled:
         places,
         to_numpy(outputs[..., ::step][..., :SHOWN]),
         to_numpy(off.norm(dim=-1) / first.norm(dim=-1)),
-        to_numpy(off.abs().amax((1, 2)) / outputs[0].abs().max()),
         tuple(out_of_order(row) for row in places),
         tuple(top(row, 1)[0] for row in probs),
     )

@@ -71,6 +71,8 @@ class Change:
             layer, head, query, key = self.cut
             where, number = ("masked", -torch.inf) if self.share else ("weights", 0.0)
             made.append((f"block{layer}.{where}", lambda x, at=(head, query, key), number=number: _put(x, at, number)))
+            if self.share:
+                made.append((f"block{layer}.weights", lambda w, at=(head, query): _emptied(w, at)))
         for layer, head in self.muted:
             made.append((f"block{layer}.z", lambda z, head=head: _put(z, (head, slice(None), slice(None)), 0.0)))
         return made
@@ -87,6 +89,12 @@ def _heat(scaled: Tensor, temperature: float, head: int | None) -> Tensor:
     factor = torch.ones(scaled.shape[-3], 1, 1)
     factor[head] = temperature
     return scaled / factor
+
+
+def _emptied(weights: Tensor, where: tuple[int, int]) -> Tensor:
+    """A row whose only key was cut has nothing to share out: zeros, as of any row without an allowed key."""
+    row = weights[(..., *where, slice(None))]
+    return _put(weights, (*where, slice(None)), 0.0) if row.isnan().all() else weights
 
 
 def _put(value: Tensor, where: tuple[int | slice, int | slice, int | slice], number: float) -> Tensor:

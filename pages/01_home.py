@@ -12,7 +12,7 @@ frame.begin()
 
 # The question: which word comes next?
 first = fl.recorded()
-words = st.session_state.get("words", sentence.SENTENCE)
+words = controls.text(sentence.SENTENCE)
 asked = words == sentence.SENTENCE
 home.line(words, asked)
 guess = predict.ask(home.question(first), bare=True, p=f"{first.words[0].p:.1%}") if asked else predict.UNSURE

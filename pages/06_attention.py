@@ -36,7 +36,7 @@ def steps(room: parts.Room | None) -> None:
     row = parts.followed(room, cell)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        parts.picture(room, head, step, cell, row=row, cutting=cut != "look")
+        parts.picture(room, head, step, cell, row=row, cut=cut)
         more.downloads(room, row)
     with right:
         parts.beside(room, head, step, cell, cut)

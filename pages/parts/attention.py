@@ -113,8 +113,8 @@ def sentence_room() -> Room:
 
     return Room(
         **_by_temperature(),
-        rows=list(reading.tokens),
-        columns=list(reading.tokens),
+        rows=sentence.names(reading.tokens),
+        columns=sentence.names(reading.tokens),
         frames=lambda step: _frames(calm, step),
         head=head_at,
         trace=lambda tau: whole_trace(demo(tau)),
@@ -191,7 +191,7 @@ def _examples() -> None:
 def _choose(example: Example) -> None:
     tokens = sentence.read(example.text).tokens
     last = len(tokens) - 1 - tokens[::-1].index(example.query)
-    st.session_state["words"] = example.text
+    controls.write(example.text, sentence.SENTENCE)
     jump(example.layer, example.head, last, last - 1 - tokens[:last][::-1].index(example.key))
 
 
@@ -284,8 +284,8 @@ def _random() -> Room:
 # ---- the picture and what stands beside it ----
 
 
-def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, *, row: int, cutting: bool) -> None:
-    """The live matrix of one step, with the slider that acts on it."""
+def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, *, row: int, cut: str) -> None:
+    """The live matrix of one step, with the slider that acts on it; a row that was cut as it is now."""
     frames, quantity = room.frames(step), STEPS[step]
     moving = len(frames.values) > 1
     columns = [str(i) for i in range(frames.values.shape[-1])] if step == "z" else room.columns
@@ -301,18 +301,31 @@ def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, 
         look=matrix.Look(
             column_title="d_v" if step == "z" else "key",
             column_role="v" if step == "z" else "k",
-            cut=cutting,
             bound=_bound(frames.values, step),
             strip=title if step in ("weights", "z") else "",
         ),
         slider=room.slider() if moving else None,
         entropy=frames.entropy,
         row=row,
+        cut=_cut(room, head, frames, cell, cut) if step == "weights" else None,
         shut=shut,
         cell=cell,
         signature=True,
         released=_receiver(room, step, columns),
     )
+
+
+def _is_cut(head: oh.Head, cell: tuple[int, int] | None, cut: str) -> bool:
+    return cell is not None and cut != "look" and bool(head.allowed[cell])
+
+
+def _cut(room: Room, head: oh.Head, weights: oh.Frames, cell: tuple[int, int] | None, cut: str) -> matrix.Cut | None:
+    if not _is_cut(head, cell, cut):
+        return None
+    share = cut == "share"
+    after = oh.after_cut(weights, room.frames("masked") if share else weights, cell, share)
+    strip = _("{row} · after the cut · entropy {entropy} bits") if share else _("{row} · after the cut")
+    return matrix.Cut(cell, after.values, strip, after.entropy)
 
 
 def _bound(values: np.ndarray, step: str) -> float | None:
@@ -370,6 +383,10 @@ def beside(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, c
         return
     names = dict(row=room.rows[cell[0]], column=str(cell[1]) if step == "z" else room.columns[cell[1]])
     st.markdown(f"**{filled('«row» → «column»', **names)}**")
+    if room.demo and step == "weights" and _is_cut(head, cell, cut):
+        say("It is cut now. Before, it was made like this:")
+    elif step == "weights" and cut != "look" and not head.allowed[cell]:
+        say("There is nothing to cut: the mask does not allow this link.")
     made = provenance.explain(head, step, *cell)
     written.show(made, key=f"made_{step}", quantity=step, says=_("What this number is made of."))
 
@@ -378,15 +395,16 @@ def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None
     """The ten likeliest next words as the model is now, over those of the untouched model."""
     demo = room.demo(room.value())
     change, where = demo.change, None
-    if step == "weights" and cell and cut != "look" and head.allowed[cell]:
+    if step == "weights" and _is_cut(head, cell, cut):
         where = (demo.layer, demo.head, *cell)
         change = replace(change, cut=where, share=cut == "share")
     before = frame.cached(embedded.outlook, demo.ids, demo.tokens, embedded.UNTOUCHED)
     answer, touched = before.asked, change != embedded.UNTOUCHED
     now = frame.cached(embedded.outlook, demo.ids, demo.tokens, change, answer.id) if touched else before
-    ghost = _ghost(demo, now) if touched else None
+    shown = bars.with_answer(now.words, now.asked)
+    ghost = _ghost(demo, shown) if touched else None
     st.markdown(f"**{_('Next word')}**" + (f" · {_('outlined: the untouched model')}" if touched else ""))
-    bars.next_words(list(now.words), key="next", before=ghost, answer=answer.id)
+    bars.next_words(shown, key="next", before=ghost, answer=answer.id)
     template = N_("p(«word») = «now», untouched «then»") if touched else N_("p(«word») = «now»")
     say(template, word=answer.token, now=f"{now.asked.p:.3f}", then=f"{answer.p:.3f}")
     if where:
@@ -397,9 +415,9 @@ def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None
         st.button(_("Put it back"), on_click=controls.forget, args=("cell",), key="put_back")
 
 
-def _ghost(demo: oh.Demo, now: embedded.Outlook) -> list[float]:
+def _ghost(demo: oh.Demo, shown: list[sentence.Word]) -> list[float]:
     """The same words' probabilities in the untouched model."""
-    ids = tuple(word.id for word in now.words)
+    ids = tuple(word.id for word in shown)
     return list(frame.cached(embedded.chances, demo.ids, demo.tokens, embedded.UNTOUCHED, ids))
 
 

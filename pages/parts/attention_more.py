@@ -102,9 +102,15 @@ def spread(room: Room) -> None:
     st.subheader(_("Four thousand dot products"), anchor=False)
     numbers = dict(d_k=free.d_k, root=f"{free.d_k**0.5:.1f}", std=f"{found.std:.2f}", largest=f"{found.largest:.1f}")
     inside = dict(one=f"{found.inside[0]:.0%}", two=f"{found.inside[1]:.0%}")
-    prose("attention", "spread", **numbers, **inside)
+    measured = _("Divided by √d_k and measured") if free.scaling else _("Measured here")
+    prose("attention", "spread", measured=measured, **numbers, **inside)
     figures.histogram(
-        found.edges, found.counts, x=_("q · k"), y=_("how many"), key="spread", says=_("How the dot products spread.")
+        found.edges,
+        found.counts,
+        x="q · k / √d_k" if free.scaling else _("q · k"),
+        y=_("how many"),
+        key="spread",
+        says=_("How the dot products spread."),
     )
 
 

@@ -171,7 +171,7 @@ def views(demo: Demo) -> None:
         quantity="weights",
         says=_("Where the last token looks, one row a head, while the volume of one head changes."),
         rows=names(),
-        columns=list(demo.tokens),
+        columns=sentence.names(demo.tokens),
         look=matrix.Look(row_title=N_("head"), row_role="a", row_height=12),
         slider=_slider(demo),
         row=row,
@@ -210,8 +210,8 @@ def habit(demo: Demo) -> None:
     answer = best if shares[best] >= CLEAR else "none"
     told = N_(
         "Measured on your sentence: «previous» of its weight goes to the word before, «itself» to itself, «first» to "
-        "the first token, «same» to earlier copies of a word. Above «clear» we call it a habit here. On another "
-        "sentence the same head may do something else."
+        "the first token; «same» to an earlier copy of the same word, where there is one. Above «clear» we call it a "
+        "habit here. On another sentence the same head may do something else."
     )
     options = HABITS | {"none": N_("none of these")}
     predict.ask(

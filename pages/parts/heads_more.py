@@ -106,11 +106,12 @@ def keep_muted(silent: manyheads.Muted) -> None:
 
 def _told(reading: Reading, silent: manyheads.Muted) -> None:
     change = Change(muted=silent)
-    now = frame.cached(embedded.outlook, reading.ids, reading.tokens, change)
     before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED).asked
-    ids = tuple(word.id for word in now.words)
+    now = frame.cached(embedded.outlook, reading.ids, reading.tokens, change, before.id)
+    shown = bars.with_answer(now.words, now.asked)
+    ids = tuple(word.id for word in shown)
     ghost = frame.cached(embedded.chances, reading.ids, reading.tokens, embedded.UNTOUCHED, ids)
-    bars.next_words(list(now.words), key="left_over", before=list(ghost), answer=before.id)
+    bars.next_words(shown, key="left_over", before=list(ghost), answer=before.id)
     if not silent:
         prose("heads", "silence")
         return
@@ -213,9 +214,9 @@ def published() -> None:
         quantity="bleu",
         says=_("Translation quality by number of heads, as printed in the paper."),
         x=lines.Axis(_("heads"), log=True),
-        y=lines.Axis("BLEU", low=24.0, high=26.5),
+        y=lines.Axis("BLEU", low=24.0, high=27.5),  # room for the names above the points
         marks=tuple((float(r.n_heads), f"h = {r.n_heads} · {r.bleu}") for r in rows),
-        tall=180,
+        tall=220,
     )
 
 
@@ -279,12 +280,13 @@ def _origins(reading: Reading, h: int, d: int) -> None:
                 quantity="token",
                 says=_(says),
                 rows=[str(i) for i in range(h)],
-                columns=list(reading.tokens),
+                columns=sentence.names(reading.tokens),
                 look=matrix.Look(
                     row_title=N_("head"),
                     column_title=N_("row of the head"),
                     row_role="a",
                     column_role="quiet",
+                    bound=float(max(1, len(reading.ids) - 1)),
                     digits=0,
                     tools=False,
                     row_height=22,
@@ -345,8 +347,8 @@ def fresh(reading: Reading) -> None:
         key="fresh",
         quantity="weights",
         says=_("The weights of a head whose W_Q and W_K are random."),
-        rows=list(reading.tokens),
-        columns=list(reading.tokens),
+        rows=sentence.names(reading.tokens),
+        columns=sentence.names(reading.tokens),
         look=matrix.Look(most=36, tall=420, strip=N_("weights of “{row}” · entropy {entropy} bits")),
         entropy=found.entropy,
         row=len(reading.ids) - 1,

@@ -131,8 +131,11 @@ def links(way: fl.Flow, *, cut: bool, asked: bool) -> None:
             st.button(_("Back to the first sentence"), on_click=_say_words, args=(sentence.SENTENCE,), key="back")
     with right:
         st.markdown(f"**{_('Find the others')}**")
-        template = N_("«few» of «all» links decide this answer. You have seen one. Find the other two.")
-        say(template, few=outcomes.deciders, all=f"{outcomes.cells:,}")
+        if asked:
+            template = N_("«few» of «all» links decide this answer. You have seen one. Find the other two.")
+            say(template, few=outcomes.deciders, all=f"{outcomes.cells:,}")
+        else:
+            say("Which links decide the answer to your sentence? Cut them one by one.")
         attention = next(e for e in frame.entries() if e.file == "06_attention")
         st.page_link(frame.path_of(attention), label=_(attention.title))
 
@@ -159,7 +162,7 @@ def _cut_card(cut: bool, asked: bool) -> None:
 
 
 def _say_words(words: str) -> None:
-    st.session_state["words"] = words
+    controls.write(words, sentence.SENTENCE)
 
 
 def rooms() -> None:

@@ -86,8 +86,13 @@ def prediction(model: Model) -> bool:
         )
         because = dict.fromkeys(because, never)
     question = N_(
-        "Guess first: «name» keeps keys and values of every token. How many until they weigh as much as the model?"
+        "Guess first: each token leaves its keys and values behind. How many tokens until they weigh as much as «name»?"
     )
+    if model.config.pooler:
+        question = N_(
+            "Guess first: if «name» wrote word by word, each token would leave its keys and values behind. How many "
+            "tokens until they weigh as much as the model?"
+        )
     values = dict(
         name=model.name, token=as_bytes(talk.token), weights=as_bytes(talk.weights), length=f"{int(length):,}"
     ) | dict(window=f"{model.config.window or 0:,}")
@@ -205,11 +210,20 @@ def _beside(model: Model, talk: costs.Talk, length: int, told: bool) -> None:
     count = max(1, math.ceil(both / device.memory))
     template = N_(
         "At «length» tokens: «both» together. That takes **«count» × «device»** with «memory» each. Every step reads "
-        "the weights it uses and the whole cache, so the speed is at best **«speed» tokens a second**."
+        "the weights it uses, «read» of them, and the whole cache, so the speed is at best **«speed» tokens a second**."
     )
     speed = count * costs.tokens_per_second(talk, length, device)
     numbers = dict(length=f"{length:,}", both=as_bytes(both), memory=as_bytes(device.memory), speed=f"{speed:,.0f}")
-    say(template, count=f"{count:,}", device=device.name, **numbers)
+    read = as_bytes(costs.read_by_step(talk.config, talk.readers) * costs.PRECISIONS[talk.weights_in])
+    say(template, count=f"{count:,}", device=device.name, read=read, **numbers)
+    if model.config.moe and talk.readers > 1:
+        moe, met = model.config.moe, costs.experts_met(model.config, talk.readers)
+        template = N_(
+            "Each of the «readers» tokens of a step goes to «chosen» experts of a layer. If they spread evenly, "
+            "«met» of the «experts» experts are read."
+        )
+        spread = dict(readers=talk.readers, chosen=moe.n_active, met=f"{met:.0f}", experts=moe.n_experts)
+        say(template, **spread)
     if length > model.config.context:
         say("The model was made for «context» tokens; this is beyond.", context=f"{model.config.context:,}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,13 +89,14 @@ def _own() -> Model:
             tied = controls.switch("head tied", True, key="own_tied", help="The head is the embedding once more.")
         with four:
             words = controls.stops("Vocabulary V", WORDS, 50257, key="own_v")
-            share = controls.pick("Heads a KV head", (1, 2, 4, 8), 1, key="own_share")
-    heads = d // 64
+            heads = d // 64
+            shares = [n for n in (1, 2, 4, 8) if heads % n == 0]  # heads are shared in groups of one size
+            share = controls.pick("Heads a KV head", shares, 1, key="own_share")
     config = ModelConfig(
         d_model=d,
         n_layers=layers,
         n_heads=heads,
-        n_kv_heads=heads // math.gcd(heads, share),
+        n_kv_heads=heads // share,
         d_ff=round(d * ratio),
         vocab_size=words,
         context=4096,
@@ -143,7 +143,7 @@ def _from_file() -> Model:
                 _("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"])
             )
         values = _values()
-        _say_trouble()
+        _say_trouble(values is not None)
         if values is None:
             say("No config yet: here is Qwen3-8B meanwhile. These types are counted: «known».", known=_known())
             return preset(FIRST)
@@ -162,10 +162,14 @@ def _values() -> dict[str, Any] | None:
     return st.session_state.get(UNLINKED) or (presets.restore(held) if held else None)
 
 
-def _say_trouble() -> None:
+def _say_trouble(before: bool) -> None:
+    """What is wrong with the last paste; `before`: a config read earlier still stands below."""
     reason, detail = st.session_state.get(TROUBLE, (None, ""))
-    if reason:
-        say(REASONS[reason], **({"detail": detail} if "«detail»" in REASONS[reason] else {}), known=_known())
+    if not reason:
+        return
+    say(REASONS[reason], **({"detail": detail} if "«detail»" in REASONS[reason] else {}), known=_known())
+    if before:
+        say("The numbers below are still those of the config before.")
 
 
 def _take_file(file: Any) -> None:
@@ -176,9 +180,9 @@ def _take_file(file: Any) -> None:
 def _take(text: str | bytes) -> None:
     """Read what was pasted or opened; what is wrong with it is said in a sentence."""
     controls.forget("f_width")
-    for key in (TROUBLE, UNLINKED):
-        st.session_state.pop(key, None)
+    st.session_state.pop(TROUBLE, None)
     if not text.strip():
+        st.session_state.pop(UNLINKED, None)
         controls.forget("config")
         return
     try:
@@ -187,6 +191,7 @@ def _take(text: str | bytes) -> None:
     except presets.Unreadable as trouble:
         st.session_state[TROUBLE] = (trouble.reason, trouble.detail)
         return
+    st.session_state.pop(UNLINKED, None)
     small = presets.compact(values)
     if presets.restore(small) is None or len(small) > controls.LONGEST_LINK:
         st.session_state[UNLINKED] = values

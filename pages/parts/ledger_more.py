@@ -126,19 +126,20 @@ def versus(model: Model) -> None:
 
 def _facts(model: Model) -> dict[str, str]:
     c, talk = model.config, costs.Talk(model.config)
-    even = talk.even()
+    even, m = talk.even(), c.mla
+    kv = f"MLA, {m.d_nope} + {m.d_rope}" if m else f"{c.n_kv_heads}, {c.head_dim}"
     states = total(c) * sum(costs.RECIPES["mixed"])
     return {
         _("width d, layers L"): f"{c.d_model:,}, {c.n_layers}",
-        _("query heads, KV heads, width of a head"): f"{c.n_heads}, {c.n_kv_heads}, {c.head_dim}",
+        _("query heads, KV heads, width of a head"): f"{c.n_heads}, {kv}",
         _("width f of the FFN"): f"{c.d_ff:,}" + (f" ({c.moe.n_experts} × {c.moe.d_expert:,})" if c.moe else ""),
         _("parameters"): f"{total(c):,}",
         _("used by a token"): f"{costs.active(c):,}",
         _("FFN of all"): as_share(costs.ffn(c) / total(c)),
         _("12 d² L against all blocks"): as_gap(costs.estimate(c) / costs.blocks(c)),
         _("weights in bf16"): as_bytes(talk.weights),
-        _("cache a token, bf16"): as_bytes(talk.token),
-        _("bars meet at"): f"{even:,}" if even else "∞",
+        _("cache a token, bf16"): "—" if c.pooler else as_bytes(talk.token),
+        _("bars meet at"): "—" if c.pooler else f"{even:,}" if even else "∞",
         _("curves cross at"): f"{costs.crossover(costs.Work(c)):,.0f}",
         _("training states, mixed precision"): as_bytes(states),
     }
@@ -154,6 +155,11 @@ def check(model: Model) -> None:
         "«name» has «layers» layers and «heads» KV heads of width «width», in bf16. "
         "How many KiB does one token leave in the cache?"
     )
+    if c.pooler:
+        question = N_(
+            "«name» keeps no cache. If it wrote word by word, with its «layers» layers and «heads» heads of width "
+            "«width», in bf16: how many KiB would one token leave?"
+        )
     how = N_("2 × «layers» × «heads» × «width» numbers, 2 bytes each, divided by 1,024: «answer» KiB.")
     numbers = dict(name=model.name, layers=c.n_layers, heads=c.n_kv_heads, width=c.head_dim)
     if c.mla:

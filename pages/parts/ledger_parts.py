@@ -27,10 +27,11 @@ PARTS = {
     "experts": N_("experts"),
     "router": N_("router"),
     "norms": N_("norms"),
+    "pooler": N_("pooler"),
     "head": N_("output head"),
 }
 ROLES = {
-    "embedding": "q", "attention": "a", "ffn": "v", "experts": "v", "router": "warn", "norms": "quiet", "head": "k",
+    "embedding": "q", "attention": "a", "ffn": "v", "experts": "v", "router": "warn", "norms": "quiet", "pooler": "k", "head": "k",
 }  # fmt: skip
 TENSORS = {
     "embedding": N_("embedding"),
@@ -208,7 +209,8 @@ def _words(model: Model) -> None:
         ffn=as_share(costs.ffn(c) / whole), inside=as_share(ffn / block), embed=as_share(by_part["embedding"] / whole)
     )
     attention = next(row for row in costs.layer(c) if row.part == "attention")
-    flops = dict(q=f"{attention.each:,}", flops=f"{2 * attention.each:,}", norms=f"{by_part['norms']:,}")
+    norms = sum(row.value for row in parameters(c) if "norm" in row.name.lower())
+    flops = dict(q=f"{attention.each:,}", flops=f"{2 * attention.each:,}", norms=f"{norms:,}")
     prose("ledger", "table", name=model.name, **shares, **flops)
     if c.ffn_bias and not c.moe:
         rows = [row for row in costs.layer(c) if row.part == "ffn"]
@@ -221,7 +223,9 @@ def _words(model: Model) -> None:
         )
     if c.position == "rope":
         say("RoPE, which tells positions apart, is not in the table: it has **0** parameters.")
-    if c.tied:
+    if c.pooler:
+        say("There is no output head: the model ends with the pooler, one matrix for the first token.")
+    elif c.tied:
         saved = c.vocab_size * c.d_model
         say("The head is tied: the embedding is used once more. Untied, it would cost «n» more.", n=f"{saved:,}")
 
@@ -249,7 +253,7 @@ def experts(model: Model) -> None:
         says=_("All parameters, split into those that one token meets and the rest."),
         roles=("a", "quiet"),
     )
-    numbers = dict(
-        experts=moe.n_experts, chosen=moe.n_active, shared=moe.n_shared, whole=f"{whole:,}", used=f"{used:,}"
-    )
+    numbers = dict(experts=moe.n_experts, chosen=moe.n_active, whole=f"{whole:,}", used=f"{used:,}")
+    if moe.n_shared:
+        say("Besides, every token passes through «shared» shared experts.", shared=moe.n_shared)
     prose("ledger", "experts", multiplied=f"{used - costs.looked_up(c):,}", share=as_share(used / whole), **numbers)

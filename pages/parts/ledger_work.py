@@ -27,7 +27,9 @@ STEPS = {
 def _formulas(work: costs.Work, unit: str) -> dict[str, str]:
     """As the numbers beside them are counted: FLOPs or multiply-adds, all pairs or those before the mask."""
     two, three = ("2", "3") if unit == "flops" else ("", r"\tfrac{3}{2}")
-    pairs = r"\tfrac{n(n+1)}{2}" if work.causal else "n^2"
+    pairs = r"\tfrac{n(n+1)}{2}" if _halved(work) else "n^2"
+    if _windowed(work):
+        pairs = r"\sum_{i\le n}\min(i,w)\,"
     key, value = ("(d_n+d_r)", "d_v") if work.config.mla else ("d_h", "d_h")
     return {
         "projections": rf"{two}nP_{{attn}}",
@@ -37,6 +39,15 @@ def _formulas(work: costs.Work, unit: str) -> dict[str, str]:
         "ffn": rf"{two}nP_{{ffn}}",
         "head": rf"{two}nVd",
     }
+
+
+def _halved(work: costs.Work) -> bool:
+    """The mask takes pairs away. An encoder has none."""
+    return work.masked and not work.config.pooler
+
+
+def _windowed(work: costs.Work) -> bool:
+    return _halved(work) and work.config.window is not None
 
 
 def _kept_stop(key: str, stops: tuple[int, ...], default: int) -> Callable[[str, Any], None]:
@@ -59,8 +70,8 @@ def flops(model: Model) -> None:
             "Count", {"flops": N_("FLOPs"), "mac": N_("multiply-adds")}, "flops", key="work_unit", hide_label=True
         )
     with two:
-        causal = controls.switch("only pairs the mask allows", False, key="work_causal")
-    work = costs.Work(model.config, causal)
+        masked = controls.switch("only pairs the mask allows", False, key="work_causal")
+    work = costs.Work(model.config, masked)
     found = frame.cached(costs.forward, work).numpy() / (2 if unit == "mac" else 1)
     n = int(controls.kept("work_n", 4096, controls.near(costs.TEXTS)))
     left, right = st.columns([3, 2], gap="medium")
@@ -79,14 +90,27 @@ def flops(model: Model) -> None:
 
 
 def _crossing(work: costs.Work) -> None:
-    six = 6 * work.config.d_model
+    six, cross, window = 6 * work.config.d_model, costs.crossover(work), work.config.window
     template = N_("The two curves meet at **«cross»** tokens; 6 d is «six». Exactly 6 d it is for a classic block.")
-    if work.causal:
+    if cross is None:
+        template = N_(
+            "The two curves **never meet**: a token looks back at most «window» tokens, so from there on the pairs, "
+            "too, grow with n."
+        )
+    elif _halved(work):
         template = N_(
             "The two curves meet at **«cross»** tokens: with half the pairs, twice as far. "
             "For a classic block it is 12 d − 1; here 12 d is «twelve»."
         )
-    say(template, cross=f"{costs.crossover(work):,.0f}", six=f"{six:,}", twelve=f"{2 * six:,}")
+    say(template, cross=f"{cross or 0:,.0f}", six=f"{six:,}", twelve=f"{2 * six:,}", window=f"{window or 0:,}")
+    if window and not work.masked:
+        template = N_(
+            "All n² pairs are counted here, as in a program that computes them all. This model looks back «window» "
+            "tokens only: switch on “only pairs the mask allows”."
+        )
+        say(template, window=f"{window:,}")
+    if work.masked and work.config.pooler:
+        say("An encoder has no mask: every token looks at all, and all pairs are counted.")
 
 
 def _rule(model: Model, row: np.ndarray, n: int, unit: str) -> None:
@@ -101,13 +125,13 @@ def _curves(work: costs.Work, found: np.ndarray, n: int) -> None:
     linear = found[:, [costs.STEPS.index(s) for s in ("projections", "ffn")]].sum(1)
     square = found[:, [costs.STEPS.index(s) for s in ("scores", "mixture")]].sum(1)
     cross = costs.crossover(work)
-    marks = ((cross, _("equal")),) if costs.TEXTS[0] < cross < costs.TEXTS[-1] else ()
+    marks = ((cross, _("equal")),) if cross and costs.TEXTS[0] < cross < costs.TEXTS[-1] else ()
     lines.show(
         np.stack([linear, square, found.sum(1)]),
         np.array(costs.TEXTS),
         [
             lines.Series(_("matrices of the blocks: n"), "v"),
-            lines.Series(_("QKᵀ and AV: n²"), "k"),
+            lines.Series(_("QKᵀ and AV: pairs") if _windowed(work) else _("QKᵀ and AV: n²"), "k"),
             lines.Series(_("everything"), "quiet", dash=True),
         ],
         key="work_curves",
@@ -133,10 +157,12 @@ def _steps(work: costs.Work, row: np.ndarray, n: int, unit: str) -> None:
     """The work of each step at the chosen length."""
     name = _("FLOPs") if unit == "flops" else _("multiply-adds")
     formulas = _formulas(work, unit)
+    grows = {"n²": _("pairs") if _windowed(work) else "n²", "n": "n"}
     head = [f"| {_('step')} | {_('formula')} | {_('grows with')} | {name}, n = {n:,} | % |", "|---|---|---|---:|---:|"]
     lines_ = [
-        f"| {_(STEPS[step][0])} | ${formulas[step]}$ | {STEPS[step][1]} | {as_power(value)} | {100 * value / row.sum():.1f} |"
+        f"| {_(STEPS[step][0])} | ${formulas[step]}$ | {grows[STEPS[step][1]]} | {as_power(value)} | {100 * value / row.sum():.1f} |"
         for step, value in zip(costs.STEPS, row, strict=True)
+        if value  # an encoder without a head has no such step
     ]
     st.markdown("\n".join([*head, *lines_, f"| **{_('total')}** | | | **{as_power(row.sum())}** | 100 |"]))
 
@@ -214,6 +240,13 @@ def _states(model: Model, found: np.ndarray) -> None:
     )
 
 
+def _lasting(days: float) -> str:
+    """In the unit that gives a number of at least one."""
+    units = ((_("days"), 1), (_("hours"), 24), (_("minutes"), 24 * 60))
+    name, many = next((unit for unit in units if days * unit[1] >= 1), units[-1])
+    return f"{days * many:,.1f} {name}"
+
+
 BILLIONS = (1, 10, 100, 300, 1000, 2000, 5000, 15000, 36000)
 FLEETS = (1, 8, 64, 512, 1024, 2048, 4096, 16384)
 
@@ -231,6 +264,6 @@ def _days(model: Model) -> None:
     work = costs.training_flops(model.config, tokens)
     chinchilla = 20 * costs.active(model.config)
     numbers = dict(n=f"{costs.active(model.config):,}", d=f"{tokens:,}", flops=as_power(work))
-    took = dict(fleet=f"{fleet:,}", device=device.name, days=f"{costs.days(work, fleet, device):,.1f}")
+    took = dict(fleet=f"{fleet:,}", device=device.name, time=_lasting(costs.days(work, fleet, device)))
     speed = f"{device.speed / 1e12:,.0f}"
     prose("ledger", "six_nd", **numbers, **took, speed=speed, twenty=f"{chinchilla:,}")

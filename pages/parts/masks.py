@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core import embedded, leaks
+from core import embedded, leaks, sentence
 from core import losses as recorded
 from core import masks as mk
 from core.tokenizer import Reading
@@ -165,7 +165,7 @@ def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
 
 def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
     """One head under the mask, at every stop. A press opens or closes cells in every head of every block."""
-    n, tokens = len(demo.ids), list(demo.tokens)
+    n, tokens = len(demo.ids), sentence.names(demo.tokens)
     added = np.where(found.shut, -np.inf, 0.0)
     matrix.show(
         found.weights if shown == "weights" else added,
@@ -281,14 +281,14 @@ def travel(demo: mk.Demo) -> None:
         found = frame.cached(leaks.influence, demo.wiring, True)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        moved = [int((one != 0).sum()) for one in found.values]
+        moved, tokens = [int((one != 0).sum()) for one in found.values], sentence.names(demo.tokens)
         matrix.show(
             found.values,
             key="gradients",
             quantity="influence",
             says=_(leaks.INFLUENCE.says),
-            rows=[demo.tokens[i] for i in found.rows],
-            columns=list(demo.tokens),
+            rows=[tokens[i] for i in found.rows],
+            columns=tokens,
             look=matrix.Look(
                 row_title=N_("output"),
                 column_title=N_("input"),

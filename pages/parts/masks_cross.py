@@ -58,7 +58,7 @@ def cross() -> None:
         st.markdown(f"**{_('Cross-attention: the written asks, the read answers')}**")
         _cross(found)
     with right:
-        st.markdown(f"**{_('What is written next')}**")
+        st.markdown(f"**{_('The candidates for this sign')}**")
         _next(found)
         prose("masks", "cross", written=len(found.written), read=len(found.source))
     left, right = st.columns(2, gap="medium")
@@ -126,7 +126,7 @@ def _cross(found: ed.Unfolding) -> None:
         _(template).format(
             sign=found.written[t],
             seen=found.source[i],
-            place=i + 1,
+            place=i,
             weight=f"{found.cross[-1, t, i]:.0%}",
         )
         for t, i in enumerate(found.strongest)
@@ -149,7 +149,7 @@ def _cross(found: ed.Unfolding) -> None:
         slider=_slider(found),
         shut=found.cross_shut,
         cell=_cell(found),
-        row=2,
+        row=list(range(len(found.written))),
         captions=captions,
         released=_receive(found),
     )

@@ -114,7 +114,7 @@ def _write(recipe: mc.Recipe) -> None:
 def _map(demo: mk.Demo, scaled: np.ndarray, recipe: mc.Recipe) -> None:
     """The head's weights after the recipe, at every diagonal."""
     values, shut = mc.sweep(scaled, recipe)
-    tokens = list(demo.tokens)
+    tokens = sentence.names(demo.tokens)
     matrix.show(
         values,
         key="cooked",

@@ -176,9 +176,9 @@ def next_word(room: Room) -> None:
     """The candidates at every stop."""
     found = room.found
     st.markdown(f"**{_('Next word')}**")
-    template = _("The model says “{best}”. p({answer}) = {p}")
+    template = _("The model says “{best}”, p = {most}. p({answer}) = {p}")
     told = [
-        template.format(best=best.token, answer=found.answer.token, p=f"{row[0]:.3f}")
+        template.format(best=best.token, most=f"{best.p:.3f}", answer=found.answer.token, p=f"{row[0]:.3f}")
         for best, row in zip(found.best, found.p, strict=True)
     ]
     bars.show(

@@ -145,10 +145,15 @@ def _told(demo: asm.Demo, made: asm.Assembled) -> None:
         say(template, gap=f"{made.gap:.0e}")
     else:
         say("torch's own `nn.TransformerEncoderLayer` cannot be built with these parts.")
-    if demo.parts.order == "post" and not demo.parts.causal:
+    if _alike(demo.parts, "2017", "order", "norm", "residual", "kv_heads"):
         prose("model", "post")
-    elif demo.parts.qk_norm:
+    elif _alike(demo.parts, "qwen3", "order", "norm", "residual", "ffn", "position", "qk_norm"):
         prose("model", "qknorm")
+
+
+def _alike(parts: asm.Parts, preset: str, *fields: str) -> bool:
+    """What is said of a preset is said of every block that shares these parts with it."""
+    return all(getattr(parts, field) == getattr(asm.PRESETS[preset], field) for field in fields)
 
 
 # ---- walk ----

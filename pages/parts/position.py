@@ -93,7 +93,7 @@ def shuffle(demo: sh.Demo) -> None:
     tokens, n = list(demo.tokens[: sh.MOST]), min(len(demo.tokens), sh.MOST)
     now = controls.kept("shuffle", 0.0, controls.near(STEPS))
     every = (n - 1) * (n - 2) // 2  # the first token stays where it is
-    template = _("{pairs} of {every} pairs turned round · outputs changed by {error} · next word {word} {p}")
+    template = _("{pairs} of {every} pairs turned round · largest change {error} · next word {word} {p}")
     captions = [
         template.format(pairs=pairs, every=every, error=power(float(error)), word=word.token, p=f"{word.p:.2f}")
         for pairs, error, word in zip(found.pairs, found.errors, found.best, strict=True)
@@ -149,9 +149,7 @@ def worth(reading: Any) -> None:
     before = frame.cached(embedded.outlook, reading.ids, reading.tokens, embedded.UNTOUCHED)
     still, answer = Change(rotation=False), before.asked
     now = frame.cached(embedded.outlook, reading.ids, reading.tokens, still, answer.id)
-    shown = list(now.words)
-    if answer.id not in {word.id for word in shown}:
-        shown[-1] = now.asked  # the untouched model's word is always there, to see how far it falls
+    shown = bars.with_answer(now.words, now.asked)
     ids = tuple(word.id for word in shown)
     with left:
         st.markdown(f"**{_('Next word, rotation off')}** · {_('outlined: the untouched model')}")

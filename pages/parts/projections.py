@@ -94,7 +94,7 @@ def chosen_head() -> tuple[int, int]:
 
 def sentence_room(layer: int, head: int) -> Room:
     reading = story.ask()
-    return Room(reading, pj.Demo(reading.ids, reading.tokens, layer, head), pj.names(reading.tokens))
+    return Room(reading, pj.Demo(reading.ids, reading.tokens, layer, head), sentence.names(reading.tokens))
 
 
 # ---- guess: one embedding, one key? ----

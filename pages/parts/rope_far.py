@@ -87,7 +87,7 @@ def _drawn(plain: np.ndarray, at: np.ndarray, shown: bool) -> np.ndarray:
 
 def _verdict(plain: np.ndarray, at: np.ndarray, chosen: float) -> None:
     inside = at < sentence.context()
-    end, before = float(plain[-2:].mean()), float(plain[inside].mean())
+    end, before = float(plain[-1]), float(plain[inside].mean())
     numbers = dict(chosen=f"{chosen:.1f}", end=f"{end:.1f}", before=f"{before:.1f}")
     say("You drew «chosen» nats. It is **«end»**, against «before» inside the trained length.", **numbers)
     prose("rope", "cliff", times=f"{end / before:.1f}", blind=f"{np.log(32_000):.1f}")

@@ -235,7 +235,7 @@ def where(room: Room) -> None:
         answer = before.asked
         now = frame.cached(ck.values_turned, demo.ids, demo.tokens, answer.id) if wrong else before
         st.markdown(f"**{_('Next word')}**")
-        bars.next_words(list(now.words), key="rope_next", answer=answer.id)
+        bars.next_words(bars.with_answer(now.words, now.asked), key="rope_next", answer=answer.id)
         say("p(«word») = «now», untouched «then»", word=answer.token, now=f"{now.asked.p:.3f}", then=f"{answer.p:.3f}")
     _cost()
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core import embedded, provenance
+from core import embedded, provenance, sentence
 from core import onehead as oh
-from core import projections as pj
 from core import softmax as sm
 from pages.parts import story, swatch
 from pages.shared import bars, controls, frame, live, matrix, plane, predict
@@ -75,7 +74,7 @@ def model_row() -> Row:
         _examples()
     calm = oh.Demo(reading.ids, reading.tokens, layer, head)
     scaled = frame.cached(oh.head_of, calm).scaled[query, : query + 1]
-    return _fitting(tuple(float(x) for x in scaled), tuple(pj.names(reading.tokens)[: query + 1]))
+    return _fitting(tuple(float(x) for x in scaled), tuple(sentence.names(reading.tokens)[: query + 1]))
 
 
 def _query(tokens: tuple[str, ...]) -> int:
@@ -281,7 +280,14 @@ def _steps(row: Row, found: sm.Heated, slider: live.Slider) -> None:
         rows=[_(name) for name in STEP_ROWS],
         columns=list(row.names),
         look=matrix.Look(
-            "", N_("score of"), "a", "quiet", most=64, flat=34, ends=(*(max(x, 1e-6) for x in finite[:3]), 1.0, 1.0)
+            "",
+            N_("score of"),
+            "a",
+            "quiet",
+            most=64,
+            flat=34,
+            ends=(*(max(x, 1e-6) for x in finite[:3]), 1.0, 1.0),
+            legible=True,
         ),
         slider=slider,
         cell=cell,

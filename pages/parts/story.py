@@ -10,7 +10,7 @@ import streamlit as st
 from core import embedded, sentence
 from core import flow as fl
 from core.tokenizer import Reading
-from pages.shared import controls, frame
+from pages.shared import bars, controls, frame
 from pages.shared.text import N_, _, say
 
 GALLERY = {
@@ -27,6 +27,7 @@ def box() -> Reading:
     """The box alone, where there is no room for more."""
     reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
     warn(reading)
+    bars.explain_dot(reading.tokens)
     return reading
 
 
@@ -41,7 +42,7 @@ def ask(chosen: Callable[[str], None] | None = None) -> Reading:
 
 
 def _take(text: str, chosen: Callable[[str], None] | None) -> None:
-    st.session_state["words"] = text
+    controls.write(text, sentence.SENTENCE)
     if chosen:
         chosen(text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -166,36 +167,26 @@ EXAMPLES = (
 def your_text() -> tokenizer.Typed:
     """The running sentence, here as it was typed: nothing is trimmed, so it may be anything at all."""
 
-    def tidy() -> None:
-        read = tokenizer.as_typed(st.session_state["words"], sentence.SENTENCE)
-        st.session_state["words"] = read.text
-        st.session_state["_typed"] = (read.text, read.notes)
-
     left, right = st.columns([5, 1], vertical_alignment="bottom")
     with right, st.popover(_("Examples"), width="stretch"):
         for i, (text, name) in enumerate(EXAMPLES):
             st.button(_(name), key=f"text_{i}", on_click=_type, args=(text,), width="stretch")
     with left:
-        text = st.text_area(
-            _("Your sentence"),
-            sentence.SENTENCE,
-            key="words",
-            on_change=tidy,
-            bind="query-params",
-            height=68,
-            label_visibility="collapsed",
-        )
-    read = tokenizer.as_typed(text or "", sentence.SENTENCE)
-    about, notes = st.session_state.get("_typed", ("", ()))
-    for note in dict.fromkeys([*(notes if about == read.text else ()), *read.notes]):
+        box = partial(st.text_area, _("Your sentence"), height=68)
+        read, notes = controls.text_box(sentence.SENTENCE, _as_typed, box)
+    for note in notes:
         say(controls.NOTES["empty"]) if note == "empty" else say(
             "The text was cut: this page looks at «n» characters.", n=f"{tokenizer.LONGEST_TYPED:,}"
         )
     return read
 
 
+def _as_typed(text: str) -> tokenizer.Typed:
+    return tokenizer.as_typed(text, sentence.SENTENCE)
+
+
 def _type(text: str) -> None:
-    st.session_state["words"] = text
+    controls.write(text, sentence.SENTENCE)
 
 
 def cut(text: str, way: str) -> tuple[tokenizer.Piece, ...]:
@@ -224,7 +215,7 @@ def sides(text: str) -> None:
     strips, counts = [], {}
     for way in chosen:
         found = cut(text, way)
-        counts[way] = n = sum(piece.kind != "special" or piece.end > piece.start for piece in found)
+        counts[way] = n = len(found)
         title = _title(way, n, len(text.encode()), found)
         strips.append(pieces.Strip(found, title=title, ranked=way in tokenizer.ENCODINGS))
     pieces.show(

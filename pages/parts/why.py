@@ -128,7 +128,7 @@ def reach(reading: Reading, found: rc.Reach, guessed: bool) -> None:
     released = receive("reach", found.windows, _start(found))
     picture.show(found, reading.tokens, key="reach", slider=slider, released=released)
     if found.needed == found.windows[0]:
-        prose("why", "near", answer=found.answer.token)
+        prose("why", "near", answer=found.answer.token) if guessed else prose("why", "window")
     elif guessed or window >= found.needed:
         _explained(reading, found)
     else:

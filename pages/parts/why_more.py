@@ -13,7 +13,7 @@ from core.tokenizer import Reading
 from pages.parts import why
 from pages.shared import check as checks
 from pages.shared import controls, frame, lines, live, mistakes
-from pages.shared.text import N_, _, prose
+from pages.shared.text import N_, _, prose, say
 
 Series, Axis = lines.Series, lines.Axis
 LONG = 1000  # tokens, in an example
@@ -53,6 +53,8 @@ def fading(reading: Reading) -> None:
     with right:
         far = len(demo.read) - 1
         prose("why", "fading", n=far + 1, share=f"{1 / (far + 1):.3f}")
+        if len(demo.read) < times * len(reading.ids):
+            say("Only the last «n» words are read here: the text is longer.", n=len(demo.read))
 
 
 def _fading(found: rec.Fading, radius: float) -> None:

@@ -7,6 +7,7 @@ account: read from the URL, else from the session; written to both. The same acc
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -156,22 +157,44 @@ def near(stops: Sequence[float]) -> Callable[[str], float | None]:
     return read
 
 
-def sentence(label: str, default: str, clean: Callable[[str], Any], *, key: str = "words") -> Any:
-    """The visitor's text, as `clean` reads it (an object with .text and .notes), shared by all pages.
+TEXT = "words"  # the URL's word for the visitor's text, and the key of the box it is typed into
 
-    What was done to the text is said in a sentence each, and the box then holds what is read.
+
+def text(default: str) -> str:
+    """The visitor's text, shared by all pages: from the URL, else as this session left it, else the default."""
+    written = st.query_params.get(TEXT)
+    now = st.session_state.get(_own(TEXT), default) if written is None else written
+    keep(TEXT, now, default)
+    return now
+
+
+def write(text: str, default: str) -> None:
+    """Another text for all pages; for callbacks."""
+    keep(TEXT, text[:LONGEST_LINK], default)
+
+
+def text_box(default: str, clean: Callable[[str], Any], box: Callable[..., Any]) -> tuple[Any, dict[str, None]]:
+    """The visitor's text as `clean` reads it (an object with .text and .notes), and the notes on what it did.
+
+    box: draws Streamlit's box with this key and callback. After typing, it holds what was read.
     """
 
     def tidy() -> None:
-        typed = st.session_state[key]
-        reading = clean(typed)
-        st.session_state[key] = reading.text[:LONGEST_LINK]
+        reading = clean(st.session_state[TEXT])
+        write(reading.text, default)
         st.session_state["_notes"] = (reading.text, reading.notes)
 
-    text = st.text_input(_(label), default, key=key, on_change=tidy, bind="query-params", label_visibility="collapsed")
-    reading = clean(text or "")
+    now = st.session_state[TEXT] = text(default)
+    box(key=TEXT, on_change=tidy, label_visibility="collapsed")
+    reading = clean(now)
     about, notes = st.session_state.get("_notes", ("", ()))
-    for note in dict.fromkeys([*(notes if about == reading.text else ()), *reading.notes]):
+    return reading, dict.fromkeys([*(notes if about == reading.text else ()), *reading.notes])
+
+
+def sentence(label: str, default: str, clean: Callable[[str], Any]) -> Any:
+    """The visitor's text in one line; what was done to it is said in a sentence each."""
+    reading, notes = text_box(default, clean, partial(st.text_input, _(label)))
+    for note in notes:
         say(NOTES[note])
     return reading
 

@@ -43,7 +43,7 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
     if not bare:
         row.markdown(f"**{filled(_(prediction.question), **values)}**", width="content")
     row.segmented_control(
-        _(prediction.question) if not bare else _("Your guess"),
+        filled(_(prediction.question), **values) if not bare else _("Your guess"),
         list(options),
         key=widget,
         format_func=lambda token: _(options[token]),

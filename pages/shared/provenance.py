@@ -30,5 +30,7 @@ def show(made: Provenance, *, key: str, quantity: str, says: str, most: int | No
         says=says,
         rows=list(names),
         columns=columns,
-        look=matrix.Look(row_title="", column_title="key" if made.columns else N_("dimension"), flat=26, tools=False),
+        look=matrix.Look(
+            row_title="", column_title="key" if made.columns else N_("dimension"), flat=26, tools=False, legible=True
+        ),
     )

@@ -157,6 +157,7 @@ class Visit:
     def check(self) -> None:
         """Nothing broke: no exception box, no console error, nobody else was asked for anything."""
         assert self.page.locator("[data-testid='stException']").count() == 0, self.page.url
+        assert self.page.get_by_text("BidiComponent Error").count() == 0, self.page.url
         assert self.errors == []
         assert self.outside == []
 

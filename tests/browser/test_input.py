@@ -92,6 +92,34 @@ def test_any_query_string_gives_a_working_page(visitor, turn, query):
     visit.check()
 
 
+def test_a_linked_sentence_goes_with_the_visitor(visitor):
+    typed = "The cat sat on the"
+    visit = visitor().open("/?words=" + quote(typed))
+    page = visit.page
+    page.locator("h1", has_text=typed).wait_for()
+    for room, path in (("Softmax lab", "softmax"), ("Attention, step by step", "attention")):
+        page.locator("[data-testid='stSidebarNav']").get_by_role("link", name=room).click()
+        page.wait_for_url(re.compile(rf"/{path}\?.*words=The"))
+        visit.settle()
+        assert page.get_by_role("textbox", name="Your sentence").input_value() == typed
+    box = page.get_by_role("textbox", name="Your sentence")
+    box.fill("Tom had a red ball")
+    box.press("Enter")
+    page.wait_for_url(re.compile("words=Tom"))
+    visit.settle()
+    page.go_back()
+    page.wait_for_url(re.compile("words=The"))
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('input')].some((box) => box.value === 'The cat sat on the')"
+    )
+    visit.settle()
+    page.reload()
+    visit.settle()
+    page.get_by_role("textbox", name="Your sentence").wait_for()
+    assert page.get_by_role("textbox", name="Your sentence").input_value() == typed
+    visit.check()
+
+
 def test_the_default_keeps_out_of_the_link(visitor):
     visit = visitor()
     visit.page.goto(visit.server.url + "/attention?words=" + quote(sentence.SENTENCE))

@@ -36,3 +36,15 @@ def test_the_picture_follows_the_finger(visitor, page):
     visit.settle()
     assert slider.input_value() == where, "the link brings the slider back"
     visit.check()
+
+
+def test_each_step_of_attention_takes_the_place_of_the_one_before(visitor):
+    """Not all of them have a slider: the picture loses it and gets it back."""
+    visit = visitor().open("/attention", ready="[data-signature] canvas")
+    for step, quantity in (("1 ·", "scores"), ("4 ·", "weights"), ("1 ·", "scores"), ("5 ·", "z"), ("2 ·", "scaled")):
+        visit.page.get_by_role("radio", name=step).click()
+        visit.page.locator(f"[data-signature][data-quantity='{quantity}'] canvas").first.wait_for()
+        visit.settle()
+        slider = visit.signature().locator("input[type=range]")
+        assert slider.is_visible() == (quantity != "scores")
+        visit.check()

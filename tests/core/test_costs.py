@@ -1,6 +1,7 @@
 """What models cost: against real modules, PyTorch's own FLOP counter and autograd, published numbers, and arithmetic."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -164,9 +165,22 @@ def test_a_sliding_window_stops_the_cache():
 def test_tokens_per_second_is_the_bandwidth_over_what_is_read():
     h100 = costs.DEVICES["h100"]
     talk = costs.Talk(QWEN, readers=8)
-    read = 2 * 8_190_735_360 + 8 * 1000 * 147_456
+    read = 2 * (8_190_735_360 - 622_329_856) + 8 * 1000 * 147_456  # the embedding is only looked up
     assert costs.tokens_per_second(talk, 1000, h100) == pytest.approx(8 * 3.35e12 / read)
-    assert costs.tokens_per_second(costs.Talk(V3), 0, h100) == pytest.approx(3.35e12 / (2 * 37_552_297_472))
+    alone = 37_552_297_472 - 129_280 * 7168
+    assert costs.tokens_per_second(costs.Talk(V3), 0, h100) == pytest.approx(3.35e12 / (2 * alone))
+    gpt = CONFIG["gpt2"]  # its head is the embedding, which is read
+    assert costs.read_by_step(gpt, 1) == total(gpt) - 1024 * 768
+
+
+def test_a_batch_meets_more_experts_than_one_text():
+    torch.manual_seed(0)
+    drawn = torch.rand(4000, 64, 256).topk(8).indices  # 64 tokens choose 8 of 256 experts at random
+    met = torch.zeros(4000, 256).scatter_(1, drawn.flatten(1), 1.0).sum(1).mean()
+    assert costs.experts_met(V3, 64) == pytest.approx(float(met), rel=2e-3)
+    assert costs.experts_met(V3, 1) == pytest.approx(8)
+    everything = total(V3) - 129_280 * 7168
+    assert costs.read_by_step(V3, 10_000) == pytest.approx(everything)
 
 
 # ---- FLOPs ----
@@ -196,7 +210,7 @@ def test_the_steps_of_attention_by_hand():
     assert row["softmax"] == 3 * 1000**2 * 32 * 36
     assert row["projections"] == 2 * 1000 * 41_943_040 * 36
     assert row["head"] == 2 * 1000 * 622_329_856
-    masked = costs.forward(costs.Work(QWEN, causal=True), texts=(1000,))[0].tolist()
+    masked = costs.forward(costs.Work(QWEN, masked=True), texts=(1000,))[0].tolist()
     assert masked[1] == 2 * 1000 * 1001 / 2 * 4096 * 36
     assert masked[0] == row["projections"]
 
@@ -214,6 +228,30 @@ def test_the_curves_cross_at_6_d_for_a_classic_block():
         cross = costs.crossover(costs.Work(QWEN, causal))
         row = costs.forward(costs.Work(QWEN, causal), texts=(round(cross),))[0].tolist()
         assert row[0] + row[4] == pytest.approx(row[1] + row[3], rel=1e-4)
+
+
+@pytest.mark.parametrize(("window", "n"), [(4096, 100), (4096, 4096), (4096, 9000), (7, 50), (1, 30)])
+def test_a_window_limits_the_pairs_that_are_counted(window, n):
+    work = costs.Work(replace(CONFIG["mistral-7b"], window=window), masked=True)
+    i, j = torch.arange(n)[:, None], torch.arange(n)
+    allowed = ((j <= i) & (i - j < window)).sum()
+    assert work.pairs(torch.tensor([float(n)], dtype=torch.float64)).tolist() == [float(allowed)]
+
+
+def test_under_a_window_the_curves_may_never_cross():
+    assert costs.crossover(costs.Work(CONFIG["mistral-7b"], masked=True)) is None
+    wide = costs.Work(replace(CONFIG["mistral-7b"], window=30_000), masked=True)
+    cross = costs.crossover(wide)
+    assert cross > 30_000
+    row = costs.forward(wide, texts=(round(cross),))[0].tolist()
+    assert row[0] + row[4] == pytest.approx(row[1] + row[3], rel=1e-4)
+
+
+def test_an_encoder_has_no_mask():
+    bert = CONFIG["bert-base"]
+    free, masked = (costs.forward(costs.Work(bert, on)) for on in (False, True))
+    assert torch.equal(free, masked)
+    assert costs.crossover(costs.Work(bert, True)) == costs.crossover(costs.Work(bert))
 
 
 def test_six_n_d():

@@ -150,7 +150,7 @@ def test_the_smallest_turn_to_another_word():
 
 
 def test_names_tell_repeated_tokens_apart():
-    assert pj.names(("a", "b", "a", ".")) == ["a 1", "b", "a 2", "."]
+    assert sentence.names(("a", "b", "a", ".")) == ["a 1", "b", "a 2", "."]
 
 
 @BOTH

@@ -74,6 +74,7 @@ def test_a_wholly_wrong_wire_is_the_model_with_that_line_wrong(fault):
     np.testing.assert_allclose(found.p[0], probs[[word.id for word in found.words]], atol=2e-4)
     np.testing.assert_allclose(found.weights[0], weights, atol=1e-5)
     assert found.best[0].id == probs.argmax()
+    assert found.best[0].id in {word.id for word in found.words}, "what the model says is among the bars"
 
 
 @pytest.mark.parametrize("fault", repair.WIRES)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from core import onehead, sentence
+from core import embedded, onehead, sentence
+from core.whatif import Change
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
@@ -20,7 +21,7 @@ def test_the_picture_holds_the_trace_at_every_temperature(step):
     assert meta["quantity"] == step
     frames = onehead.frames(onehead.Demo(READING.ids, READING.tokens, 4, 4), step)
     np.testing.assert_array_equal(arrays["values"].reshape(frames.values.shape), frames.values)
-    assert meta["rows"] == list(READING.tokens)
+    assert meta["rows"] == sentence.names(READING.tokens)
     if step == "weights":
         np.testing.assert_array_equal(arrays["entropy"], frames.entropy)
 
@@ -69,6 +70,35 @@ def test_cutting_shows_both_models():
     meta, arrays = picture(open_page(PAGE, cell="13,3", cut="look"), "next")
     assert meta["names"][0] == "Amy"
     assert "ghost" not in arrays
+
+
+@pytest.mark.parametrize(("cut", "share"), [("keep", False), ("share", True)])
+def test_a_cut_row_is_shown_as_the_model_has_it(cut, share):
+    meta, arrays = picture(open_page(PAGE, layer="4", head="4", cell="13,3", cut=cut), "picture")
+    assert meta["cut"]["cell"] == [13, 3]
+    for temperature, row in [(1.0, arrays["cut"][24]), (0.1, arrays["cut"][0]), (10.0, arrays["cut"][48])]:
+        change = Change(temperature=temperature, head=(4, 4), cut=(4, 4, 13, 3), share=share)
+        weights = embedded.run(READING.ids, READING.tokens, change, ("block4.weights",))["block4.weights"].value
+        np.testing.assert_allclose(row, weights[4, 13], atol=1e-5)
+    assert ("cutEntropy" in arrays) == share
+    if share:
+        row = arrays["cut"][24].astype(float)
+        assert arrays["cutEntropy"][24] == pytest.approx(-(row[row > 0] * np.log2(row[row > 0])).sum(), abs=1e-4)
+
+
+def test_only_a_link_that_is_allowed_is_cut():
+    app = open_page(PAGE, cell="3,10")
+    assert picture(app, "picture")[0]["cut"] is None
+    assert "There is nothing to cut" in words(app)
+    app = open_page(PAGE, cell="0,0", cut="share")  # the first token's only key: nothing is left of its row
+    assert picture(app, "picture")[1]["cut"].max() == 0
+    assert np.isfinite(picture(app, "next")[1]["values"]).all()
+
+
+def test_the_answer_is_among_the_bars_even_when_it_has_fallen():
+    meta, _ = picture(open_page(PAGE, cell="13,3", cut="share"), "next")
+    assert "Amy" in meta["names"]
+    assert meta["marked"] == meta["names"].index("Amy")
 
 
 def test_what_ifs_say_what_they_cost():

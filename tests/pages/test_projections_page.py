@@ -56,7 +56,7 @@ def test_what_stands_beside_moves_with_it():
     assert (meta["slider"]["name"], meta["slider"]["together"], meta["slider"]["hidden"]) == (lead["name"], True, True)
     np.testing.assert_allclose(arrays["values"], after.p, rtol=1e-6)
     meta, arrays = picture(app, "turned_shares")
-    assert meta["names"] == pj.names(READING.tokens)
+    assert meta["names"] == sentence.names(READING.tokens)
     np.testing.assert_allclose(arrays["values"], turn.shares, rtol=1e-6)
 
 
@@ -82,7 +82,7 @@ def test_the_product_is_the_model_s(which):
     made, (meta, arrays) = pj.product(DEMO, which), picture(open_page(PAGE, proj=which), "product")
     for name in ("x", "w", "partial"):
         np.testing.assert_allclose(arrays[name], getattr(made, name), rtol=1e-5, atol=1e-6)
-    assert meta["rows"] == pj.names(READING.tokens)
+    assert meta["rows"] == sentence.names(READING.tokens)
 
 
 def test_a_number_of_the_product_is_written_out():

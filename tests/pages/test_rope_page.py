@@ -104,7 +104,9 @@ def test_v_turned_by_mistake():
     app = open_page(PAGE, rope_lab="where", rope_v="true")
     wrong = clocks.values_turned(READING.ids, READING.tokens)
     assert calm[0] == "Amy"
-    assert picture(app, "rope_next")[0]["names"] == [word.token for word in wrong.words]
+    names = picture(app, "rope_next")[0]["names"]
+    assert names[:9] == [word.token for word in wrong.words][:9]
+    assert "Amy" in names, "the untouched model's word is there, to see how far it falls"
     shares = np.array([82_944] * 4 + [1152]) / 332_928
     close(picture(app, "rope_cost")[1]["values"], shares[None])
     assert "82,944" in words(app).replace("\\", "")
@@ -119,7 +121,7 @@ def test_the_end_of_the_loss_stays_hidden_until_it_is_guessed():
     meta, arrays = picture(app, "rope_guess")
     close(arrays["values"][0, 0], plain)
     assert arrays["values"][meta["slider"]["at"], 1, -1] == pytest.approx(7)
-    assert f"**{plain[-2:].mean():.1f}**" in words(app).replace("\\", "")
+    assert f"**{plain[-1]:.1f}**" in words(app).replace("\\", "")
 
 
 def test_angles_methods_and_repairs():

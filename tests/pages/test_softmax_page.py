@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from core import onehead, sentence
-from core import projections as pj
 from core import softmax as sm
 from pages.parts import softmax as parts
 from tests.pages.opening import open_page, picture, words
@@ -41,7 +40,7 @@ def test_the_signature_holds_a_row_of_the_model_at_every_temperature(query, wher
         49,
         True,
     )
-    assert [name.split(" ", 1)[1] for name in meta["names"]] == pj.names(READING.tokens)[: where[2] + 1]
+    assert [name.split(" ", 1)[1] for name in meta["names"]] == sentence.names(READING.tokens)[: where[2] + 1]
     assert f"{found.entropy[7]:.2f}" in meta["captions"][7]
 
 
@@ -153,7 +152,7 @@ def test_a_long_row_keeps_its_sixteen_largest():
     kept = np.sort(np.argsort(-weights, kind="stable")[:16])
     np.testing.assert_allclose(arrays["values"][24], weights[kept] / weights[kept].sum(), atol=1e-5)
     assert f"{1 - weights[kept].sum():.1%}" in words(app).replace("\\", "")
-    assert meta["names"][0].split(" ", 1)[1] == pj.names(reading.tokens)[kept[0]]
+    assert meta["names"][0].split(" ", 1)[1] == sentence.names(reading.tokens)[kept[0]]
 
 
 @pytest.mark.parametrize(("choice", "opening"), [("same", "Right."), ("grow", "Not quite."), ("?", "")])

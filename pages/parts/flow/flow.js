@@ -43,6 +43,9 @@ const FLOW = {
     if (!meta.unrolled) view.progress = 0;
     else if (view.progress === 0 && view.seen && !matchMedia("(prefers-reduced-motion: reduce)").matches) FLOW.unroll(view);
     else if (!view.rolling) view.progress = 1;
+    const cut = JSON.stringify([meta.unrolled, meta.link?.cut]);
+    view.toAnswer = view.cutBefore !== cut && meta.unrolled; // what a cut changes stands at the far end
+    view.cutBefore = cut;
     view.seen = true;
   },
 
@@ -115,6 +118,8 @@ const FLOW = {
     view.inner.style.height = `${height}px`;
     view.strips = columns.map((column) => FLOW.painted(view, column));
     FLOW.titlesOf(view);
+    if (view.toAnswer && !view.rolling) view.scroll.scrollLeft = view.wide - view.width;
+    view.toAnswer = false;
   },
 
   painted(view, { name, block, inside }) { // one column as a small picture
@@ -147,7 +152,8 @@ const FLOW = {
       nodes.push(node);
       const shape = meta.shapes[stage];
       if (shape && !level) {
-        const size = make("span", { class: "size" }, shape);
+        const [rows, columns] = shape.split("×"), long = columns && rows.length > 2; // no room for three digits
+        const size = make("span", { class: "size" }, long ? `n×${columns === rows ? "n" : columns}` : shape);
         Object.assign(size.style, { left: `${x - 10}px`, width: `${width + 20}px`, top: "50px" });
         nodes.push(size);
       }

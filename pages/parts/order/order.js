@@ -31,6 +31,11 @@ const ORDER = {
       for (const [text, y] of [[place, CARDS.place / 2], [changed, tops.number + 9], [output, tops.strip + 10]]) pen.fillText(clip(pen, text, view.left - 6), 0, y);
     }
     for (let p = 0; p < meta.tokens.length; p++) ORDER.column(view, p);
+    if (view.left || view.cell > 30) return;
+    pen.fillStyle = view.ink;
+    pen.textAlign = "left"; // on a narrow screen no number fits under its bar, but the name of the bars does
+    pen.font = `600 12px ${view.font}`;
+    pen.fillText(clip(pen, meta.words.changed, view.width), 0, tops.number + 9);
   },
 
   column(view, p) {

@@ -46,6 +46,12 @@ const ALONG = {
       pen.fillRect(x, 0, Math.max(2, cell - 1), RULER.card - 2);
       if (cell >= 11) ALONG.name(view, token, x + (cell - 1) / 2);
     });
+    if (cell >= 11) return;
+    const long = meta.tokens.length * cell; // too narrow for single words: as much of the text as fits
+    pen.fillStyle = view.ink;
+    pen.font = `600 11px ${view.font}`;
+    pen.textAlign = "left";
+    pen.fillText(clip(pen, meta.tokens.join(" ").slice(0, Math.ceil(long / 4)), long - 4), view.frame * cell + 2, RULER.card / 2 - 1);
   },
 
   name(view, text, x) { // no place for a word but upright

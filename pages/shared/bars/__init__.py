@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import streamlit as st
 
 from pages.shared import live, palette
 from pages.shared.text import _
@@ -63,6 +64,12 @@ class Word(Protocol):
     p: float
 
 
+def with_answer(words: Sequence[Word], answer: Word) -> list[Word]:
+    """The likeliest words, the last one giving way to the answer if it is not among them: its fall must be seen."""
+    shown = list(words)
+    return shown if answer.id in {word.id for word in shown} else [*shown[:-1], answer]
+
+
 def next_words(words: list[Word], *, key: str, before: list[float] | None = None, answer: int | None = None) -> None:
     """The likeliest next words. before: the same words' probabilities in the untouched model; answer: its choice."""
     marked = next((i for i, word in enumerate(words) if word.id == answer), None)
@@ -77,3 +84,10 @@ def next_words(words: list[Word], *, key: str, before: list[float] | None = None
         marked=marked,
         percent=True,
     )
+    explain_dot([word.token for word in words])
+
+
+def explain_dot(tokens: Sequence[str]) -> None:
+    """What the dot before a piece means, where there is one."""
+    if any(token.startswith("·") for token in tokens):
+        st.caption(_("A dot before a piece: it goes on without a blank, as the second half of a word does."))

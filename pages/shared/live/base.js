@@ -47,6 +47,7 @@ function short(x, digits = 3) {
   if (Number.isNaN(x)) return "NaN";
   if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
   const a = Math.abs(x);
+  if (Number.isInteger(x) && a >= 100 && a < 2 ** 24) return x.toLocaleString("en-US").replace("-", "−"); // a count
   const text = a === 0 ? "0" : a < 10 ** -digits || a >= 1e6 ? x.toExponential(2) : x.toFixed(a >= 100 ? 1 : a >= 10 ? 2 : digits);
   return text.replace("-", "−");
 }
@@ -183,7 +184,7 @@ class View {
   // ---- the slider: frames in the browser, or a stream of values to Python ----
   showDial(slider) {
     this.dial.hidden = !slider || Boolean(slider.hidden);
-    if (!slider) return;
+    if (!slider) return void (this.frame = 0);
     if (!this.range) this.buildDial(slider);
     if (this.held) return; // under the finger: leave it there
     this.range.max = slider.stops.length - 1;

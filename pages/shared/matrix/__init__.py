@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,14 @@ from pages.shared.text import N_, _
 HERE = Path(__file__).parent
 MATRIX = live.component("matrix", HERE / "matrix.js", HERE / "matrix.css")
 EXACT = 250_000  # cells shipped as float32; beyond, float16 keeps three digits at half the bytes
-FROM_ZERO = {"weights", "allowed", "probs", "influence", "tokens_per_character"}  # everything else diverges around zero
+FROM_ZERO = {
+    "weights",
+    "allowed",
+    "probs",
+    "influence",
+    "token",
+    "tokens_per_character",
+}  # everything else diverges around zero
 
 
 @dataclass(frozen=True)
@@ -34,11 +41,22 @@ class Look:
     flat: int | None = None  # a cell's greatest height, for long thin matrices
     row_height: int | None = None  # in pixels, where cells need not be square
     tall: int = 450  # the greatest height of all cells together
+    legible: bool = False  # the numbers matter more than the whole: on a narrow screen the picture scrolls sideways
     strip: str = ""  # the followed row once more as columns below: its title, may hold {row} and {entropy}
-    cut: bool = False  # cross the chosen cell out
     point: tuple[tuple[int, int], ...] = ()  # cells to frame
     closed: str = N_("not allowed")  # what is said of a hatched cell
     tools: bool = True  # PNG, SVG, CSV
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A row as it is after one of its cells was cut. row: (frame, column); strip: its title, see Look.strip;
+    entropy: (frame,), where the title asks for it."""
+
+    cell: tuple[int, int]
+    row: np.ndarray
+    strip: str
+    entropy: np.ndarray | None = None
 
 
 def show(
@@ -52,7 +70,8 @@ def show(
     look: Look | None = None,
     slider: live.Slider | None = None,
     entropy: np.ndarray | None = None,
-    row: int | None = None,
+    row: int | Sequence[int] | None = None,
+    cut: Cut | None = None,
     shut: np.ndarray | None = None,
     cell: tuple[int, int] | None = None,
     signature: bool = False,
@@ -62,25 +81,24 @@ def show(
 ) -> None:
     """Draw `values`, (row, column) or (frame, row, column), with one frame for each stop of the slider.
 
-    row: the one to follow until a cell is chosen. says: what there is to see, for those who cannot see it. entropy:
-    (frame, row), in bits. shut: (row, column) or (frame, row, column), True where nothing may be; these cells are
-    hatched. paint: pressing and dragging opens and closes cells, and "paint" is released once: `stroke` reads it.
+    row: the one to follow until a cell is chosen, or one for each frame. cut: drawn with its cell crossed out. says: what
+    there is to see, for those who cannot see it. entropy: (frame, row), in bits. shut: (row, column) or (frame, row,
+    column), True where nothing may be; these cells are hatched. paint: pressing and dragging opens and closes cells, and
+    "paint" is released once: `stroke` reads it.
     """
     look = look or Look()
     frames = values if values.ndim == 3 else values[None]
-    arrays, packed = _arrays(frames, shut, entropy)
-    meta = _dressed(look, quantity, frames, paint) | {
+    arrays, packed = _arrays(frames, shut, entropy, cut)
+    meta = _dressed(look, quantity, frames, paint, cut) | {
         "label": says,
         "alt": _alt(says, frames, rows, columns),
         "signature": signature,
         "rows": rows,
         "columns": columns,
         "packed": packed,
-        "row": row,
-        "paint": paint,
+        "row": list(row) if isinstance(row, Sequence) else row,
     }
-    state = {"cell": list(cell) if cell else None}
-    asks = ("paint",) if paint else ()
+    state, asks = {"cell": list(cell) if cell else None}, ("paint",) if paint else ()
     live.mount(
         MATRIX, key, meta, arrays, slider=slider, state=state, triggers=asks, captions=captions, released=released
     )
@@ -101,8 +119,10 @@ def stroke(value: Any, rows: int, columns: int) -> tuple[frozenset[tuple[int, in
     return (frozenset(cells), value[0] == "1") if inside else None
 
 
-def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool) -> dict[str, Any]:
+def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cut | None) -> dict[str, Any]:
     return {
+        "paint": paint,
+        "cut": {"cell": list(cut.cell), "strip": cut.strip} if cut else None,
         "quantity": quantity,
         "rowTitle": look.row_title and _(look.row_title),
         "columnTitle": _(look.column_title),
@@ -116,7 +136,7 @@ def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool) -> dict
         "rowHeight": look.row_height,
         "tall": look.tall,
         "strip": look.strip,
-        "cut": look.cut,
+        "legible": look.legible,
         "point": [list(p) for p in look.point],
         "tools": look.tools,
         "words": {
@@ -130,7 +150,7 @@ def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool) -> dict
 
 
 def _arrays(
-    frames: np.ndarray, shut: np.ndarray | None, entropy: np.ndarray | None
+    frames: np.ndarray, shut: np.ndarray | None, entropy: np.ndarray | None, cut: Cut | None
 ) -> tuple[dict[str, np.ndarray], int]:
     """(arrays, size of the packed triangle or 0). Only the lower triangle of a causal stack is shipped."""
     _n, size, columns = frames.shape
@@ -146,6 +166,9 @@ def _arrays(
         arrays["shut"] = shut.astype(np.uint8)
     if entropy is not None:
         arrays["entropy"] = np.atleast_2d(entropy).astype(np.float32)
+    if cut:
+        arrays["cut"] = np.atleast_2d(cut.row).astype(kind)
+        arrays |= {"cutEntropy": cut.entropy.astype(np.float32)} if cut.entropy is not None else {}
     return arrays, packed
 
 

@@ -2,11 +2,12 @@
 // Everything it draws was computed in core; it adds no number of its own.
 
 const GAP_BELOW = 48; // more rows or columns than this are drawn without gaps between the cells
+const LEGIBLE = 64; // a row of more numbers than this is no longer read one by one
 const NUMBERS_FROM = 30; // a cell this wide has room for its number
 
 function at(view, row, column, frame = view.frame) {
-  const { values, packed } = view.cells;
-  const { rows, columns } = view.cells;
+  const { values, packed, rows, columns } = view.cells;
+  if (row === view.cutRow) return view.arrays.cut.values[frame * columns + column];
   if (packed) return column > row ? NaN : values[frame * packed + (row * (row + 1)) / 2 + column];
   return values[frame * rows * columns + row * columns + column];
 }
@@ -20,6 +21,17 @@ function open(view, row, column) { // what may not be looked at is left blank
 
 function moving(view) { // what is shut changes with the slider
   return view.arrays.shut?.shape.length === 3;
+}
+
+function followed(view) { // the chosen cell's row, else the one that Python follows, perhaps from frame to frame
+  const { row } = view.meta;
+  return view.state.cell?.[0] ?? (Array.isArray(row) ? row[view.frame] : row);
+}
+
+// A row is shown as it is after the cut while its cell is chosen: between a click and Python's answer it is not.
+function isCut(view) {
+  const cell = view.meta.cut?.cell, chosen = view.state.cell;
+  return Boolean(cell && chosen && cell[0] === chosen[0] && cell[1] === chosen[1]);
 }
 
 function name(view, axis, i) {
@@ -43,7 +55,7 @@ function written(view, x) { // a number in its cell
 }
 
 function numbered(view) { // the cells have room for their numbers
-  return view.box.cell >= NUMBERS_FROM && view.box.height >= 16 && view.cells.rows * view.cells.columns <= 900;
+  return view.box.cell >= (view.meta.digits === 0 ? 18 : NUMBERS_FROM) && view.box.height >= 16 && view.cells.rows * view.cells.columns <= 900;
 }
 
 function every(view, step) { // of names this close, only these have room
@@ -78,6 +90,7 @@ const MATRIX = {
       : { values, packed: 0, rows: shape[shape.length - 2], columns: shape[shape.length - 1] };
     const { rows, columns } = view.cells;
     view.cursor = null;
+    view.cutRow = -1;
     if (!view.painting) view.stroke = null;
     if (view.state.cell && (view.state.cell[0] >= rows || view.state.cell[1] >= columns)) view.state.cell = null;
     view.stage.setAttribute("aria-label", meta.label + ". " + meta.words.keys);
@@ -93,7 +106,9 @@ const MATRIX = {
     const longest = (names) => Math.min(names ? Math.max(...names.map((t) => probe.measureText(t).width)) : 16, narrow ? 60 : 96);
     const left = Math.ceil(longest(meta.rows)) + 26, top = Math.ceil(longest(meta.columns)) + 26;
     const fit = Math.min(meta.cell, (view.width - left - 4) / columns, meta.rowHeight ? Infinity : Math.max(3, meta.tall / rows));
-    const cell = fit >= 3 ? Math.floor(fit) : fit;
+    const legible = meta.legible && narrow && columns <= LEGIBLE; // the numbers are the point: the picture scrolls
+    const cell = legible ? Math.max(NUMBERS_FROM + 2, Math.floor(fit)) : fit >= 3 ? Math.floor(fit) : fit;
+    view.stage.classList.toggle("wide", legible && left + cell * columns + 4 > view.width);
     const height = meta.rowHeight ?? Math.min(cell, meta.cellHeight ?? cell);
     const strip = meta.strip ? 86 : 0;
     view.box = { left, top, cell, height, size, strip, bottom: top + height * rows };
@@ -183,6 +198,7 @@ const MATRIX = {
     const { pen, box, still, pixels, small } = view, { rows, columns } = view.cells;
     const { left, top, cell, height: tall } = box;
     const data = pixels.data;
+    view.cutRow = isCut(view) ? view.state.cell[0] : -1;
     for (let r = 0, k = 0; r < rows; r++) {
       const scale = MATRIX.scale(view, r);
       for (let c = 0; c < columns; c++, k += 4) {
@@ -236,14 +252,15 @@ const MATRIX = {
     const frame = (r, c, w, colour, thick) => {
       pen.strokeStyle = colour;
       pen.lineWidth = thick;
-      pen.strokeRect(left + c * cell, top + r * tall, w * cell, tall);
+      const around = Math.min(cell, tall) < 4 * thick ? thick / 2 : 0; // a frame as wide as its cell would hide it
+      pen.strokeRect(left + c * cell - around, top + r * tall - around, w * cell + 2 * around, tall + 2 * around);
     };
-    const chosen = view.state.cell, row = chosen?.[0] ?? meta.row;
+    const chosen = view.state.cell, row = followed(view);
     if (Number.isInteger(row) && row < view.cells.rows) frame(row, 0, columns, view.colours.row ?? view.accent, 2);
     for (const [r, c] of meta.point ?? []) frame(r, c, 1, view.ink, 1.5);
     if (chosen) {
       frame(chosen[0], chosen[1], 1, view.accent, 3);
-      if (meta.cut) MATRIX.cross(view, chosen);
+      if (isCut(view)) MATRIX.cross(view, chosen);
     }
     if (view.cursor) frame(view.cursor[0], view.cursor[1], 1, view.ink, 2);
   },
@@ -260,13 +277,14 @@ const MATRIX = {
   // The followed row once more as columns under the picture, and how spread out it is.
   row(view) {
     const { pen, meta } = view, { left, cell, bottom, strip, size } = view.box, { columns } = view.cells;
-    const r = view.state.cell?.[0] ?? meta.row ?? view.cells.rows - 1, foot = bottom + strip - 4, most = strip - 32;
+    const r = followed(view) ?? view.cells.rows - 1, foot = bottom + strip - 4, most = strip - 32;
     pen.font = `600 ${size}px ${view.font}`;
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.fillStyle = view.colours.row ?? view.ink;
-    const entropy = view.arrays.entropy?.values[view.frame * view.cells.rows + r];
-    pen.fillText(fill(meta.strip, { row: name(view, "rows", r), entropy: entropy === undefined ? "" : entropy.toFixed(2) }), left, bottom + 14);
+    const cut = r === view.cutRow;
+    const entropy = cut ? view.arrays.cutEntropy?.values[view.frame] : view.arrays.entropy?.values[view.frame * view.cells.rows + r];
+    pen.fillText(fill(cut ? meta.cut.strip : meta.strip, { row: name(view, "rows", r), entropy: entropy === undefined ? "" : entropy.toFixed(2) }), left, bottom + 14);
     pen.fillStyle = view.colours.bar;
     const scale = MATRIX.scale(view, r), high = Math.max(scale.high, -scale.low);
     for (let c = 0; c < columns; c++) {
@@ -385,8 +403,12 @@ const MATRIX = {
     for (let c = 0; c < columns; c += every(view, cell)) upright(left + (c + 0.5) * cell + 4, top - 6, name(view, "columns", c));
     text(left, 13, meta.columnTitle + " →", `font-weight="600" fill="${view.colours.column ?? view.ink}"`);
     if (meta.rowTitle) upright(13, top, "← " + meta.rowTitle, `text-anchor="end" font-weight="600" fill="${view.colours.row ?? view.ink}"`);
-    const row = view.state.cell?.[0] ?? meta.row;
+    const row = followed(view);
     const framed = Number.isInteger(row) && row < rows, stroke = `stroke="${view.colours.row ?? view.accent}" stroke-width="2"`;
+    if (isCut(view)) {
+      const [x, y] = [left + view.state.cell[1] * cell, top + row * tall];
+      parts.push(`<path d="M${x + 2} ${y + tall - 2}L${x + cell - 2} ${y + 2}" stroke="${view.accent}" stroke-width="3"/>`);
+    }
     if (framed) parts.push(`<rect x="${left}" y="${top + row * tall}" width="${cell * columns}" height="${tall}" fill="none" ${stroke}/>`);
     text(4, bottom + 20, view.captionNow, 'font-weight="600"');
     return svgOf(view, Math.max(left + cell * columns + 6, 300), bottom + 30, size, parts);

@@ -158,12 +158,12 @@ const PLANE = {
     for (let k = 0; pull && k < m; k++) {
       for (let i = 0; i < n; i++) PLANE.line(view, PLANE.mover(view, k), PLANE.spot(view, i), pull.values[(now * m + k) * n + i]);
     }
-    for (let i = 0; i < n; i++) {
+    for (let i = 0; meta.arrows && i < n; i++) PLANE.arrow(view, view.place(0, 0), PLANE.spot(view, i), view.colours.point);
+    PLANE.names(view);
+    for (let i = 0; i < n; i++) { // after the names: the paper around a name must not rub out a dot
       const [x, y] = PLANE.spot(view, i), size = view.arrays.sizes?.values[now * n + i];
-      if (meta.arrows) PLANE.arrow(view, view.place(0, 0), [x, y], view.colours.point);
       PLANE.dot(view, x, y, size === undefined ? 5 : 3.5 + 8 * Math.sqrt(size), view.colours.point);
     }
-    PLANE.names(view);
     for (let k = 0; k < m; k++) {
       const [x, y] = PLANE.mover(view, k), colour = view.colours["mover" + k] ?? view.colours.mover;
       if (meta.pointed) PLANE.arrow(view, view.place(0, 0), [x, y], colour);
