@@ -140,6 +140,7 @@ class Visit:
         self.page.goto(self.server.url + path)
         self.page.locator(f"{ready}, [data-testid='stException']").first.wait_for(timeout=60_000)
         self.settle()
+        assert self.page.locator("[data-testid=stMain] button").count(), "tests look for things inside of it"
         assert self.page.locator("[data-testid='stException']").count() == 0, self.server.output()[-2000:]
         return self
 
