@@ -157,8 +157,10 @@ class Visit:
 
     def check(self) -> None:
         """Nothing broke: no exception box, no console error, nobody else was asked for anything."""
-        assert self.page.locator("[data-testid='stException']").count() == 0, self.page.url
-        assert self.page.get_by_text("BidiComponent Error").count() == 0, self.page.url
+        broken = self.page.locator("[data-testid='stException']").all_inner_texts()
+        assert not broken, f"{self.page.url}\n{broken[0]}\n{self.server.output()[-3000:]}"
+        torn = self.page.get_by_text("BidiComponent Error").locator("xpath=ancestor::*[4]").all_inner_texts()
+        assert not torn, f"{self.page.url}\n{torn[0]}"
         assert self.errors == []
         assert self.outside == []
 

@@ -45,9 +45,10 @@ def act(page, chance):
         targets.nth(chance.randrange(n)).click(timeout=1500, force=True, no_wait_after=True)
     elif kind == "type":
         boxes = page.locator("[data-testid=stMain] textarea:visible, [data-testid=stMain] input[type=text]:visible")
-        if not boxes.count():
+        n = boxes.count()
+        if not n:
             return None
-        box = boxes.nth(chance.randrange(boxes.count()))
+        box = boxes.nth(chance.randrange(n))
         box.fill(chance.choice(TEXTS), timeout=1500)
         box.press("Enter", timeout=1500)
     elif kind == "drag":

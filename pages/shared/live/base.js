@@ -186,8 +186,9 @@ class View {
     this.dial.hidden = !slider || Boolean(slider.hidden);
     if (!slider) return void (this.frame = 0);
     if (!this.range) this.buildDial(slider);
-    if (this.held) return; // under the finger: leave it there
     this.range.max = slider.stops.length - 1;
+    if (this.frame >= slider.stops.length) this.go(slider.at); // another text, another slider: the place is gone
+    if (this.held) return; // under the finger: leave it there
     this.range.dataset.slider = slider.name;
     this.range.setAttribute("aria-label", slider.label);
     this.caption.textContent = slider.label;
