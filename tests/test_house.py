@@ -122,3 +122,21 @@ def test_nobody_renders_html_or_hides_an_error():
             if isinstance(node, ast.ExceptHandler):
                 broad = node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException")
                 assert not broad, f"{path}:{node.lineno}"
+
+
+def test_no_key_is_bound_on_one_page_and_kept_on_another():
+    """Streamlit refuses to write a query parameter that a widget is bound to, even one of the page just left."""
+    bound, kept = set(), set()
+    for path in (ROOT / "pages").rglob("*.py"):
+        for call in (node for node in ast.walk(ast.parse(path.read_text("utf8"))) if isinstance(node, ast.Call)):
+            name, named = ast.unparse(call.func).split(".")[-1], {word.arg: word.value for word in call.keywords}
+            key = named.get("key")
+            if name in ("switch", "pick", "stops") or "bind" in named:
+                bound.add(getattr(key, "value", None))
+            elif name in ("choice", "live_slider"):
+                kept.add(getattr(key, "value", None))
+            elif name in ("kept", "keep") and call.args:
+                kept.add(getattr(call.args[0], "value", None))
+    assert len(bound) > 20
+    assert len(kept) > 20
+    assert (bound & kept) - {None} == set()

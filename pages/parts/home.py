@@ -91,8 +91,8 @@ def show_map(way: fl.Flow, *, unrolled: bool, cut: bool, asked: bool) -> None:
     flow.show(
         way,
         key="map",
-        block=controls.kept("block", block, _small),
-        head=controls.kept("head", head, _small),
+        block=controls.kept("map_block", block, _small),
+        head=controls.kept("map_head", head, _small),
         unrolled=unrolled,
         link=flow.Link(block, head, query, key, weight, cut) if asked and unrolled else None,
         pages={stage: file for stage, file in OPENS.items() if file in {e.file for e in frame.entries()}},
@@ -110,7 +110,7 @@ def _small(text: str) -> int | None:
 
 def _released(name: str, value: Any) -> None:
     if name in ("block", "head") and isinstance(value, int) and 0 <= value < 100:
-        controls.keep(name, value, fl.LINK[0] if name == "block" else fl.LINK[1])
+        controls.keep(f"map_{name}", value, fl.LINK[0] if name == "block" else fl.LINK[1])
     elif name == "open" and value in OPENS.values():
         st.session_state["_open"] = value
 
