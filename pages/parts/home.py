@@ -99,7 +99,7 @@ def show_map(way: fl.Flow, *, unrolled: bool, cut: bool, asked: bool) -> None:
         released=_released,
     )
     if opened := st.session_state.pop("_open", None):
-        st.switch_page(f"pages/{opened}.py")
+        st.switch_page(f"pages/{opened}.py", query_params={})  # cleared by hand: it may not touch a bound lang
     if len(way.tokens) > flow.MOST_ROWS:
         say("The map shows the last «n» tokens of «all».", n=flow.MOST_ROWS, all=len(way.tokens))
 

@@ -166,3 +166,12 @@ def test_the_language_can_be_switched_and_stays(visitor, other):
     visit.page.get_by_role("heading", name=title[other]).wait_for()
     assert f"lang={other}" in visit.page.url
     visit.check()
+
+
+def test_a_stage_of_the_map_opens_its_page_in_the_visitors_language(visitor):
+    visit = visitor().open("/?guess=Amy&lang=zh&map_block=1")
+    visit.page.locator("button.title", has_text="注意力").first.click()
+    visit.page.get_by_role("heading", name="注意力，一步一步").wait_for()
+    visit.page.wait_for_url(re.compile(r"/attention\?lang=zh$"))
+    visit.settle()
+    visit.check()
