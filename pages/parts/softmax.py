@@ -52,6 +52,11 @@ def written(x: float) -> str:
     return (f"{x:g}" if short else f"{x:.2g}" if abs(x) < 0.1 else f"{x:.2f}").replace("-", "−")
 
 
+def table(*ends: float, strip: str = "") -> matrix.Look:
+    """Numbers under the names of the scores, every row on a scale of its own, which ends at ends[row]."""
+    return matrix.Look("", N_("score of"), "a", "quiet", most=64, flat=34, ends=ends, strip=strip, legible=True)
+
+
 # ---- where scores come from ----
 
 
@@ -279,16 +284,7 @@ def _steps(row: Row, found: sm.Heated, slider: live.Slider) -> None:
         says=_("The row on its way from scores to shares, one step a line."),
         rows=[_(name) for name in STEP_ROWS],
         columns=list(row.names),
-        look=matrix.Look(
-            "",
-            N_("score of"),
-            "a",
-            "quiet",
-            most=64,
-            flat=34,
-            ends=(*(max(x, 1e-6) for x in finite[:3]), 1.0, 1.0),
-            legible=True,
-        ),
+        look=table(*(max(x, 1e-6) for x in finite[:3]), 1.0, 1.0),
         slider=slider,
         cell=cell,
         captions=[template.format(most=tell(m), naive=tell(a), total=tell(b), one=tell(s)) for m, a, b, s in numbers],

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from core import softmax as sm
-from pages.parts.softmax import Row, power, put_on_bench, tell, written
+from pages.parts.softmax import Row, power, put_on_bench, table, tell, written
 from pages.shared import bars, controls, frame, live, matrix, mistakes
 from pages.shared import check as checks
 from pages.shared.text import N_, _, prose, say
@@ -56,15 +56,8 @@ def add_constant(row: Row) -> None:
             says=_("A constant is added to every score: scores and exponentials move, the shares stand still."),
             rows=["z + c", "e^(z + c)", _("share")],
             columns=list(row.names),
-            look=matrix.Look(
-                "",
-                N_("score of"),
-                "a",
-                "quiet",
-                most=64,
-                flat=34,
-                ends=(100.0 + float(np.abs(calm[0]).max()), max(float(calm[1].max()), 1e-6), 1.0),
-                strip=_("the shares"),
+            look=table(
+                100.0 + float(np.abs(calm[0]).max()), max(float(calm[1].max()), 1e-6), 1.0, strip=_("the shares")
             ),
             row=2,
             slider=_slider("add_c", "c", sm.ADDED, 0.0),
@@ -91,7 +84,7 @@ def number_formats(row: Row) -> None:
             ),
             rows=[_("score"), "e^z", _("naive p"), _("stable p")],
             columns=list(row.names),
-            look=matrix.Look("", N_("score of"), "a", "quiet", most=64, flat=34, ends=(1000.0, end.most, 1.0, 1.0)),
+            look=table(1000.0, end.most, 1.0, 1.0),
             slider=_slider("largest", _("Largest score"), sm.LARGEST, 1.0),
             captions=[
                 template.format(naive=tell(f[2, best]), stable=tell(f[3, best]), off=power(off, 0))
