@@ -4,12 +4,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import frame
-from pages.shared.text import _
+from pages.shared import frame, text
 
 ASSETS = Path(__file__).parent / "assets"
 
-st.set_page_config(_("Transformer, every number"), ASSETS / "icon.svg", layout="wide", initial_sidebar_state=256)
+text.speak()
+st.set_page_config(page_icon=ASSETS / "icon.svg", layout="wide", initial_sidebar_state=256)
 st.html(ASSETS / "style.css")
 frame.language_switch()
 page = st.navigation(frame.pages(), expanded=True)

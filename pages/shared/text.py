@@ -13,6 +13,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.shared import address
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -24,9 +26,13 @@ MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&^=/@\"'])")
 
 
 def lang() -> str:
-    """The visitor's language; set by the switch, before that by the browser."""
-    chosen = st.session_state.get("lang")
-    return chosen if chosen in LANGUAGES else browser_language()
+    """The visitor's language, as `speak` set it when the run began; before that the browser's."""
+    return st.session_state.get("_lang") or browser_language()
+
+
+def speak() -> None:
+    """The language of this run: the address says it, else this session, else the browser."""
+    st.session_state["_lang"] = address.now("lang", browser_language())
 
 
 def browser_language() -> str:

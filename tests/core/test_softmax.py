@@ -76,7 +76,7 @@ def test_recording_changes_nothing_and_batches_work():
 
 def test_shares_of_a_row_of_the_model_are_the_models_weights():
     reading = text.read(text.SENTENCE)
-    head = onehead.head_of(onehead.Demo(reading.ids, reading.tokens))
+    head = onehead.head_of(onehead.Demo(text.of(reading)))
     row = tuple(float(x) for x in head.scaled[-1])
     np.testing.assert_allclose(lab.run(lab.Demo(row))["shares"].value, head.weights[-1], atol=1e-6)
     assert row[:4] == pytest.approx((6.47, 8.09, 4.82, 10.06), abs=0.005)

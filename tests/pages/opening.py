@@ -5,15 +5,20 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.pictures import live
+from pages.shared.words import WORDS
 
 APP = Path(__file__).parents[2] / "app.py"
 
 
 def open_page(file, **query):
-    """The page after app.py has framed it. query: what stands in the URL."""
+    """The page after app.py has framed it. query: what stands in the address; any other word is a guess made before."""
     app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params.update(query)
-    return app.run().switch_page(f"pages/{file}.py").run()
+    if "lang" in query:
+        app.query_params["lang"] = query["lang"]
+    app.run()
+    app.query_params.update({word: said for word, said in query.items() if word in WORDS})
+    app.session_state["_guesses"] = {file[3:]: {id: guess for id, guess in query.items() if id not in WORDS}}
+    return app.switch_page(f"pages/{file}.py").run()
 
 
 def picture(app, key):

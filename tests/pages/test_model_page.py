@@ -16,7 +16,7 @@ def plain(app):
 
 
 def repaired(fault, suspect):
-    return repair.run(repair.Demo(READING.ids, READING.tokens, fault, suspect))
+    return repair.run(repair.Demo(sentence.of(READING), fault, suspect))
 
 
 @pytest.mark.parametrize("wire", ["skip1", "mask", "merge"])
@@ -78,7 +78,7 @@ def test_parts_in_the_link_reach_the_block(name):
     query |= dict(
         b_qknorm=str(parts.qk_norm).lower(), b_causal=str(parts.causal).lower(), b_bias=str(parts.bias).lower()
     )
-    app = open_page(PAGE, b_batch="4", b_d="32", seed="2", **query)
+    app = open_page(PAGE, b_batch="4", b_d="32", b_seed="2", **query)
     demo = assemble.Demo(READING.ids, parts, 32, 4, 2)
     expected = assemble.run(demo)
     _, arrays = picture(app, "block")

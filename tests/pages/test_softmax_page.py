@@ -14,7 +14,7 @@ PAGE = "05_softmax"
 
 
 def row_of_the_model(layer, head, query):
-    head = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, layer, head))
+    head = onehead.head_of(onehead.Demo(sentence.of(READING), layer, head))
     return tuple(float(x) for x in head.scaled[query, : query + 1])
 
 
@@ -149,7 +149,7 @@ def test_a_long_row_keeps_its_sixteen_largest():
     meta, arrays = picture(app, "shares")
     assert arrays["values"].shape == (49, 16)
     reading = sentence.read(text.strip())
-    weights = onehead.head_of(onehead.Demo(reading.ids, reading.tokens, 0, 3)).weights[-1]
+    weights = onehead.head_of(onehead.Demo(sentence.of(reading), 0, 3)).weights[-1]
     kept = np.sort(np.argsort(-weights, kind="stable")[:16])
     np.testing.assert_allclose(arrays["values"][24], weights[kept] / weights[kept].sum(), atol=1e-5)
     assert f"{1 - weights[kept].sum():.1%}" in words(app).replace("\\", "")

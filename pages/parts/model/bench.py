@@ -13,7 +13,6 @@ import streamlit as st
 
 from core import watch
 from core.nets import dates_task
-from core.presets import IDS
 from core.topics.model import assemble as asm
 from core.topics.model import walk as steps
 from pages.parts.model import wiring
@@ -55,7 +54,7 @@ def _take(preset: str) -> None:
     for field, key in CHOICES.items():
         controls.keep(key, str(getattr(parts, field)), str(getattr(default, field)))
     for field, key in SWITCHES.items():
-        st.session_state[key] = getattr(parts, field)
+        controls.keep(key, getattr(parts, field), getattr(default, field))
 
 
 def _demo(reading: Any) -> asm.Demo:
@@ -71,7 +70,7 @@ def _demo(reading: Any) -> asm.Demo:
         place = controls.choice("Position", PLACES, "sinusoid", key="b_place")
         batch = controls.pick("Batch B", (1, 2, 4), 2, key="b_batch")
         d_model = controls.pick("Width d", asm.WIDTHS, 64, key="b_d")
-        seed = controls.pick("Seed", range(6), 0, key="seed")
+        seed = controls.pick("Seed", range(6), 0, key="b_seed")
     with st.container(horizontal=True):
         residual = controls.switch("residual", True, key="b_skip", help="Off: a sub-layer replaces the stream.")
         qk_norm = controls.switch("QK-norm", False, key="b_qknorm", help="RMSNorm on every query and key, per head.")
@@ -398,18 +397,7 @@ def true_size(reading: Any) -> None:
 
 def _preset(names: dict[str, str]) -> str:
     """The model that the ledger is about too; the first one where that one cannot be computed here."""
-    known = controls.kept("preset", FIRST, controls.one_of((*IDS, "own", "config")))
-    now = known if known in names else FIRST
-    st.session_state["m_preset_choice"] = now
-    st.segmented_control(
-        _("A published model"),
-        list(names),
-        required=True,
-        key="m_preset_choice",
-        format_func=names.get,
-        on_change=lambda: controls.keep("preset", st.session_state["m_preset_choice"], FIRST),
-    )
-    return now
+    return controls.choice("A published model", names, FIRST, key="preset")
 
 
 def _sized_rows(

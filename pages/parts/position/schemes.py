@@ -13,6 +13,7 @@ import streamlit as st
 
 from core import positions
 from core.lab import subject
+from core.lab import text as sentence
 from core.nets import places as lengths
 from core.topics.position import schemes as po
 from core.topics.position import shuffle as sh
@@ -271,7 +272,7 @@ def schemes(reading: Any) -> None:
         same = controls.choice("Vectors in", INPUTS, "words", key="same_word") == "same"
     with four:
         step = controls.choice("Shown", SHOWN, "scores", key="scheme_step")
-    demo = po.Demo(reading.ids, reading.tokens, layer, head, same=same)
+    demo = po.Demo(sentence.of(reading), layer, head, same=same)
     st.fragment(_along)(demo)
     found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
     bound = max(float(np.abs(m.scores[np.isfinite(m.scores)]).max()) for m in found.values())
@@ -385,7 +386,7 @@ def check(reading: Any) -> None:
 
 
 def common_mistakes(reading: Any) -> None:
-    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
+    law = frame.cached(sh.law, sh.Demo(sentence.of(reading)))
     found = frame.cached(po.offsets)
     mistakes.show(
         "position",

@@ -67,7 +67,7 @@ def vectors_of(reading: Any) -> tuple[tokenizer.Piece, ...]:
 
 
 def _rows(reading: Any, at: int, product: bool) -> None:
-    demo = vectors.Demo(reading.ids, reading.tokens, product)
+    demo = vectors.Demo(sentence.of(reading), product)
     trace = frame.cached(vectors.run, demo)
     step = trace[PRODUCT if product else EMBED]
     size = vectors.ours()

@@ -23,7 +23,7 @@ from core.topics.position import shuffle as sh
 from core.whatif import Change
 
 READING = text.read(text.SENTENCE)
-WORDS = (READING.ids, READING.tokens)
+WORDS = text.of(READING)
 
 
 # ---- sinusoids ----
@@ -138,7 +138,7 @@ def test_buckets_are_t5s():
 def parts(demo):
     model = subject.model()
     name = f"block{demo.layer}.norm1"
-    x = subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, (name,))[name].value
+    x = subject.run(demo.text, subject.UNTOUCHED, (name,))[name].value
     w = slice(demo.head * 48, demo.head * 48 + 48)
     attn = model.blocks[demo.layer].attn
     return x.astype(np.float64), attn.q.weight[w].double().numpy(), attn.k.weight[w].double().numpy()
@@ -205,7 +205,7 @@ def test_one_word_repeated_shows_position_alone():
 
 def test_a_long_text_is_cut_and_one_token_is_enough():
     long = text.read("The cat sat on the mat. " * 9)
-    assert po.moved(po.Demo(long.ids, long.tokens), "learned").scores.shape == (49, 16, 16)
+    assert po.moved(po.Demo(text.of(long)), "learned").scores.shape == (49, 16, 16)
     assert len(po.untrained_table()) == po.STARTS[-1] + po.MOST
     one = po.moved(po.Demo(READING.ids[:1], READING.tokens[:1]), "sinusoidal")
     np.testing.assert_array_equal(one.weights, 1)

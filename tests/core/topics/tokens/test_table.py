@@ -25,14 +25,14 @@ def theirs():
 
 
 def test_a_look_up_is_torchs_embedding():
-    trace = vectors.run(vectors.Demo(READING.ids, READING.tokens, product=True))
+    trace = vectors.run(vectors.Demo(sentence.of(READING), product=True))
     ids = torch.tensor(READING.ids)
     assert trace["ids"].value.tolist() == list(READING.ids)
     wanted = F.embedding(ids, TABLE).numpy()
     np.testing.assert_array_equal(trace["embed"].value, wanted)
     np.testing.assert_allclose(trace["embed_product"].value, wanted, atol=1e-6)
     assert vectors.gap(trace) == np.abs(trace["embed_product"].value - wanted).max()
-    assert "embed_product" not in [s.quantity.name for s in vectors.run(vectors.Demo(READING.ids, READING.tokens))]
+    assert "embed_product" not in [s.quantity.name for s in vectors.run(vectors.Demo(sentence.of(READING)))]
 
 
 def test_the_product_is_the_look_up_in_any_table():
