@@ -16,7 +16,7 @@ from pages.parts.attention.room import Room
 from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
-from pages.shared.pictures import figures, plane, tiles
+from pages.shared.pictures import figures, live, plane, tiles
 from pages.shared.text import N_, _, prose, say
 
 
@@ -43,14 +43,16 @@ def overview(room: Room) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         tiles.show(
+            live.Picture(
+                key="heads",
+                quantity="weights",
+                says=_("Every head of the model on this sentence, one block a row."),
+                released=_open_head,
+            ),
             weights,
             columns=config.n_heads,
             names=[f"{i // config.n_heads}.{i % config.n_heads}" for i in range(len(weights))],
             chosen=demo.layer * config.n_heads + demo.head,
-            key="heads",
-            quantity="weights",
-            says=_("Every head of the model on this sentence, one block a row."),
-            released=_open_head,
         )
     with right:
         prose("attention", "overview")
@@ -84,18 +86,20 @@ def mixture(room: Room, head: oh.Head, row: int) -> None:
         prose("attention", "mixture", row=room.rows[row], kept=f"{flat.kept:.0%}")
     with left:
         plane.show(
+            live.Picture(
+                key="mixture",
+                quantity="z",
+                says=_("The output of one token among the values it is mixed from."),
+                slider=room.slider(),
+                released=room_of.receive_slider(room),
+            ),
             flat.values,
             room.columns,
             moving=flat.z[:, row : row + 1],
             movers=[room.rows[row]],
             pull=weights.values[:, row : row + 1],
             hull=True,
-            key="mixture",
-            quantity="z",
-            says=_("The output of one token among the values it is mixed from."),
             titles=(_("first axis of the values"), _("second axis")),
-            slider=room.slider(),
-            released=room_of.receive_slider(room),
         )
 
 

@@ -296,10 +296,15 @@ def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, 
     title = _("{row} · entropy {entropy} bits") if frames.entropy is not None else "{row}"
     shut = ~head.allowed if step in ("masked", "weights") else None
     matrix.show(
+        live.Picture(
+            key="picture",
+            quantity=step,
+            says=_(quantity.says),
+            slider=room.slider() if moving else None,
+            signature=True,
+            released=_receiver(room, step, columns),
+        ),
         frames.values,
-        key="picture",
-        quantity=step,
-        says=_(quantity.says),
         rows=room.rows,
         columns=columns,
         look=matrix.Look(
@@ -308,14 +313,11 @@ def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, 
             bound=_bound(frames.values, step),
             strip=title if step in ("weights", "z") else "",
         ),
-        slider=room.slider() if moving else None,
         entropy=frames.entropy,
         row=row,
         cut=_cut(room, head, frames, cell, cut) if step == "weights" else None,
         shut=shut,
         cell=cell,
-        signature=True,
-        released=_receiver(room, step, columns),
     )
 
 

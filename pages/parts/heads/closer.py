@@ -48,17 +48,19 @@ def contributions(demo: Demo) -> None:
     cell = controls.kept("part", (heads, 0), controls.as_cell)
     cell = cell if cell[0] <= heads and cell[1] < width else (heads, 0)
     matrix.show(
+        live.Picture(
+            key="parts",
+            quantity="contribution",
+            says=_("What every head of this block adds to the last token's vector, and their sum."),
+            released=controls.released_cell(heads + 1, width, "part"),
+        ),
         table,
-        key="parts",
-        quantity="contribution",
-        says=_("What every head of this block adds to the last token's vector, and their sum."),
         rows=[*names, "attn_out"],
         columns=[str(i) for i in range(width)],
         look=matrix.Look(
             row_title=N_("head"), column_title="d_model", row_role="a", column_role="quiet", row_height=22
         ),
         cell=cell,
-        released=controls.released_cell(heads + 1, width, "part"),
     )
     column = table[:, cell[1]]
     *summands, whole = (f"{x:+.3f}".replace("-", "−") for x in column)
@@ -80,13 +82,15 @@ def silence(reading: Reading) -> None:
     with left:
         how = controls.choice("A click on a head", CLICKS, "mute", key="click")
         tiles.show(
+            live.Picture(
+                key="maps",
+                quantity="weights",
+                says=_("Every head of the model on this sentence, one block a row; silent heads are blank."),
+                released=lambda name, value: _toggle(name, value, how, silent),
+            ),
             shown,
             columns=heads,
             names=[f"{name} ✕" if i in places else name for i, name in enumerate(parts.names())],
-            key="maps",
-            quantity="weights",
-            says=_("Every head of the model on this sentence, one block a row; silent heads are blank."),
-            released=lambda name, value: _toggle(name, value, how, silent),
         )
         if step > 1:
             say("Reduced to fit: each cell shows the largest of «n» × «n» weights.", n=step)
@@ -178,12 +182,12 @@ def _net() -> None:
             digits = _as_digits("314159265358")
         weights, named = frame.cached(twoheads.read, n_heads, digits)
         tiles.show(
+            live.Picture(
+                key="toy", quantity="weights", says=_("Where each head of the small net looks, one row a place.")
+            ),
             weights[:8],
             columns=min(4, n_heads),
             names=[str(i) for i in range(min(8, n_heads))],
-            key="toy",
-            quantity="weights",
-            says=_("Where each head of the small net looks, one row a place."),
             most=150,
         )
     with right:
@@ -192,18 +196,21 @@ def _net() -> None:
         said = " ".join(f"{a}‹{d}›{b}" for d, (a, b) in zip(digits, named, strict=True))
         st.code(said, language=None, wrap_lines=True)
         say("Both neighbours right at **«n»** of «all» places.", n=right_ones, all=len(digits))
-        table = frame.cached(twoheads.scores)
-        bars.show(
-            [str(h) for h in twoheads.HEADS],
-            table.mean(1),
-            key="toy_scores",
-            quantity="accuracy",
-            says=_("The share of places with both neighbours right, by number of heads; the mean of three trainings."),
-            high=1.0,
-            percent=True,
-            marked=twoheads.HEADS.index(n_heads),
-        )
+        _budget(n_heads)
         prose("heads", "budget", seeds=len(twoheads.SEEDS), most=twoheads.HEADS[-1], width=twoheads.WIDTH)
+
+
+def _budget(n_heads: int) -> None:
+    """How well nets with so many heads do, trained on the same budget."""
+    says = _("The share of places with both neighbours right, by number of heads; the mean of three trainings.")
+    bars.show(
+        live.Picture(key="toy_scores", quantity="accuracy", says=says),
+        [str(h) for h in twoheads.HEADS],
+        frame.cached(twoheads.scores).mean(1),
+        high=1.0,
+        percent=True,
+        marked=twoheads.HEADS.index(n_heads),
+    )
 
 
 def published() -> None:
@@ -212,12 +219,12 @@ def published() -> None:
     best, one, many = max(r.bleu for r in rows), rows[0], rows[-1]
     prose("heads", "published", gap=f"{best - one.bleu:.1f}", many=many.n_heads, d_k=many.d_k)
     lines.show(
+        live.Picture(
+            key="published", quantity="bleu", says=_("Translation quality by number of heads, as printed in the paper.")
+        ),
         np.array([[r.bleu for r in rows]]),
         np.array([r.n_heads for r in rows]),
         [lines.Series("BLEU", dots=True)],
-        key="published",
-        quantity="bleu",
-        says=_("Translation quality by number of heads, as printed in the paper."),
         x=lines.Axis(_("heads"), log=True),
         y=lines.Axis("BLEU", low=24.0, high=27.5),  # room for the names above the points
         marks=tuple((float(r.n_heads), f"h = {r.n_heads} · {r.bleu}") for r in rows),
@@ -252,12 +259,14 @@ def slabs(reading: Reading) -> None:
     numbers = dict(d=d, h=h, width=width, each=f"{d * width:,}", all=f"{d * h * width:,}", square=f"{d * d:,}")
     prose("heads", "slabs", **numbers, block=f"{4 * d * d:,}")
     stack.show(
+        live.Picture(
+            key="slabs",
+            quantity="parameters",
+            says=_("The numbers in the slabs of all heads: as they are, and as they are often written."),
+        ),
         np.array([[d * width] * h, [width * width] * h]),
         [_("as it is"), _("as often written")],
         [str(i) for i in range(h)],
-        key="slabs",
-        quantity="parameters",
-        says=_("The numbers in the slabs of all heads: as they are, and as they are often written."),
         high=float(d * d),
     )
     _origins(reading, h, d)
@@ -280,10 +289,8 @@ def _origins(reading: Reading, h: int, d: int) -> None:
         with column:
             st.markdown(_(says))
             matrix.show(
+                live.Picture(key=name, quantity="token", says=_(says)),
                 table,
-                key=name,
-                quantity="token",
-                says=_(says),
                 rows=[str(i) for i in range(h)],
                 columns=sentence.names(reading.tokens),
                 look=matrix.Look(
@@ -319,12 +326,12 @@ def rank(reading: Reading) -> None:
     )
     sizes = np.stack([found.one / found.one[0], found.whole / found.whole[0]])
     lines.show(
+        live.Picture(
+            key="ranks", quantity="singular_values", says=_("Singular values of W_Q W_K^T, relative to the largest.")
+        ),
         np.where(sizes > 1e-9, sizes, np.nan),
         np.arange(1, n + 1),
         [lines.Series(_("one head")), lines.Series(_("all heads as one"), dash=True)],
-        key="ranks",
-        quantity="singular_values",
-        says=_("Singular values of W_Q W_K^T, relative to the largest."),
         x=lines.Axis(_("number")),
         y=lines.Axis(_("relative size"), log=True, low=1e-4, high=1.0),
         tall=220,
@@ -348,17 +355,21 @@ def fresh(reading: Reading) -> None:
             controls.keep("init", controls.near(stops)(str(value)), 0.01)
 
     matrix.show(
+        live.Picture(
+            key="fresh",
+            quantity="weights",
+            says=_("The weights of a head whose W_Q and W_K are random."),
+            slider=live.Slider(
+                "init", _("Standard deviation of the weights"), stops, now, tuple(f"{s:g}" for s in stops)
+            ),
+            released=receive,
+        ),
         found.weights,
-        key="fresh",
-        quantity="weights",
-        says=_("The weights of a head whose W_Q and W_K are random."),
         rows=sentence.names(reading.tokens),
         columns=sentence.names(reading.tokens),
         look=matrix.Look(most=36, tall=420, strip=N_("weights of “{row}” · entropy {entropy} bits")),
         entropy=found.entropy,
         row=len(reading.ids) - 1,
-        slider=live.Slider("init", _("Standard deviation of the weights"), stops, now, tuple(f"{s:g}" for s in stops)),
-        released=receive,
     )
 
 

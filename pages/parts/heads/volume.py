@@ -168,17 +168,19 @@ def views(demo: Demo) -> None:
     found = turned(demo)
     row = demo.layer * shape()[1] + demo.head
     matrix.show(
+        live.Picture(
+            key="views",
+            quantity="weights",
+            says=_("Where the last token looks, one row a head, while the volume of one head changes."),
+            slider=_slider(demo),
+            signature=True,
+            released=_receive(demo),
+        ),
         found.views,
-        key="views",
-        quantity="weights",
-        says=_("Where the last token looks, one row a head, while the volume of one head changes."),
         rows=names(),
         columns=sentence.names(demo.text.tokens),
         look=matrix.Look(row_title=N_("head"), row_role="a", row_height=12),
-        slider=_slider(demo),
         row=row,
-        signature=True,
-        released=_receive(demo),
     )
 
 
@@ -187,16 +189,18 @@ def next_word(demo: Demo) -> None:
     found = turned(demo)
     say("**The next word**, with head «head» at this volume", head=name_of(demo.layer, demo.head))
     bars.show(
+        live.Picture(
+            key="heard",
+            quantity="next_probs",
+            says=_("How likely each word is to come next."),
+            slider=_slider(demo, hidden=True),
+            released=_receive(demo),
+        ),
         [sentence.word(i, np.zeros(subject.model().config.vocab_size)).token for i in found.ids],
         found.probs,
-        key="heard",
-        quantity="next_probs",
-        says=_("How likely each word is to come next."),
         ghost=found.probs[volume.volumes(len(demo.text)).index(1.0)],
         high=1.0,
         percent=True,
-        slider=_slider(demo, hidden=True),
-        released=_receive(demo),
     )
     if demo.layer == shape()[0] - 1:
         say("This head stands in the last block: no head comes after it, so only the bars move.")

@@ -14,7 +14,7 @@ from pages.parts.ledger.models import Model
 from pages.parts.ledger.parameters import PARTS, ROLES
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
-from pages.shared.pictures import bars, stack
+from pages.shared.pictures import bars, live, stack
 from pages.shared.text import N_, _, plain, prose
 
 # ---- every preset ----
@@ -29,11 +29,13 @@ def every(model: Model) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         bars.show(
+            live.Picture(
+                key="share_bars",
+                quantity="ffn_share",
+                says=_("The share of the FFN in all parameters, model by model."),
+            ),
             [one.name for one in listed],
             shares,
-            key="share_bars",
-            quantity="ffn_share",
-            says=_("The share of the FFN in all parameters, model by model."),
             high=1.0,
             percent=True,
             marked=chosen[0] if chosen else None,
@@ -112,12 +114,12 @@ def versus(model: Model) -> None:
     parts = [part for part in PARTS if any(part in costs.by_part(one.config) for one in pair)]
     sums = np.array([[costs.by_part(one.config).get(part, 0) for part in parts] for one in pair], np.float64)
     stack.show(
+        live.Picture(
+            key="versus_bars", quantity="parameters", says=_("The parameters of two models on one scale, by part.")
+        ),
         sums,
         [one.name for one in pair],
         [_(PARTS[part]) for part in parts],
-        key="versus_bars",
-        quantity="parameters",
-        says=_("The parameters of two models on one scale, by part."),
         roles=tuple(ROLES[part] for part in parts),
     )
     head = [f"| | {plain(pair[0].name)} | {plain(pair[1].name)} |", "|---|---:|---:|"]

@@ -128,18 +128,20 @@ def conversation(model: Model, answered: bool) -> None:
     with left:
         names = list(costs.kept(model.config))
         stack.show(
+            live.Picture(
+                key="balance_bars",
+                quantity="cache",
+                says=_("The weights of the model and the KV cache of all texts, in bytes."),
+                slider=slider,
+                captions=_captions(talk, found),
+                signature=True,
+                released=_receiver(found.stops),
+            ),
             _against(found.cache.numpy(), float(talk.weights)),
             [_("The weights"), _("The KV cache")],
             [_("weights"), *(_(KEPT[name]) for name in names)],
-            key="balance_bars",
-            quantity="cache",
-            says=_("The weights of the model and the KV cache of all texts, in bytes."),
             form="bytes",
             roles=("warn", "k", "v"),
-            slider=slider,
-            captions=_captions(talk, found),
-            signature=True,
-            released=_receiver(found.stops),
         )
         prose("ledger", "idea")
     with right:
@@ -257,15 +259,17 @@ def _sharing(model: Model, talk: costs.Talk, found: costs.Conversation, slider: 
     left, right = st.columns([3, 2], gap="medium")
     with left:
         stack.show(
+            live.Picture(
+                key="sharing_bars",
+                quantity="cache",
+                says=_("The KV cache of the same tokens under four ways to share keys and values."),
+                slider=replace(slider, hidden=True),
+            ),
             bars,
             [_("The weights"), *names],
             [_("weights"), _("KV cache")],
-            key="sharing_bars",
-            quantity="cache",
-            says=_("The KV cache of the same tokens under four ways to share keys and values."),
             form="bytes",
             roles=("warn", "k"),
-            slider=replace(slider, hidden=True),
         )
     with right:
         each = {name: as_bytes(n * costs.PRECISIONS[talk.cache_in]) for name, n in numbers.items()}

@@ -171,19 +171,23 @@ def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
     n, tokens = len(demo.text), sentence.names(demo.text.tokens)
     added = np.where(found.shut, -np.inf, 0.0)
     matrix.show(
+        live.Picture(
+            key="masked",
+            quantity="weights" if shown == "weights" else "masked",
+            says=_("One head of the live model under your mask. Hatched cells are closed, in all heads of all blocks."),
+            slider=slider(demo),
+            captions=[
+                _("{open} of {all} cells are open").format(open=int((~one).sum()), all=n * n) for one in found.shut
+            ],
+            signature=True,
+            released=receiver(demo),
+        ),
         found.weights if shown == "weights" else added,
-        key="masked",
-        quantity="weights" if shown == "weights" else "masked",
-        says=_("One head of the live model under your mask. Hatched cells are closed, in all heads of all blocks."),
         rows=tokens,
         columns=tokens,
         look=LOOKS[shown],
-        slider=slider(demo),
         shut=found.shut,
-        signature=True,
         paint=n <= mk.PAINTABLE,
-        captions=[_("{open} of {all} cells are open").format(open=int((~one).sum()), all=n * n) for one in found.shut],
-        released=receiver(demo),
     )
     _below(demo)
 
@@ -235,16 +239,18 @@ def next_word(demo: mk.Demo, found: mk.Frames) -> None:
     at = mk.stops(demo.kind, len(demo.text)).index(demo.size)
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
     bars.show(
+        live.Picture(
+            key="masked_next",
+            quantity="next_probs",
+            says=_("How likely each word is to come next."),
+            slider=slider(demo, hidden=True),
+        ),
         [word.token for word in found.words],
         found.probs,
-        key="masked_next",
-        quantity="next_probs",
-        says=_("How likely each word is to come next."),
         ghost=found.before,
         high=1.0,
         marked=0,
         percent=True,
-        slider=slider(demo, hidden=True),
     )
     template = N_("p(«word») = «now», untouched «then»")
     say(template, word=found.answer.token, now=f"{found.probs[at, 0]:.3f}", then=f"{found.answer.p:.3f}")
@@ -286,10 +292,20 @@ def travel(demo: mk.Demo) -> None:
     with left:
         moved, tokens = [int((one != 0).sum()) for one in found.values], sentence.names(demo.text.tokens)
         matrix.show(
+            live.Picture(
+                key="gradients",
+                quantity="influence",
+                says=_(gradients.INFLUENCE.says),
+                slider=live.Slider(
+                    "mask_depth", _("Blocks passed"), found.depths, _depth(found), tuple(str(d) for d in found.depths)
+                ),
+                captions=[
+                    _("{count} gradients are not zero, {leaks} of them forbidden").format(count=count, leaks=leak)
+                    for count, leak in zip(moved, found.leaks, strict=True)
+                ],
+                released=_keep_depth(found),
+            ),
             found.values,
-            key="gradients",
-            quantity="influence",
-            says=_(gradients.INFLUENCE.says),
             rows=[tokens[i] for i in found.rows],
             columns=tokens,
             look=matrix.Look(
@@ -300,14 +316,6 @@ def travel(demo: mk.Demo) -> None:
                 point=_worst(found),
                 row_height=34 if len(found.rows) < len(demo.text) else None,
             ),
-            slider=live.Slider(
-                "mask_depth", _("Blocks passed"), found.depths, _depth(found), tuple(str(d) for d in found.depths)
-            ),
-            captions=[
-                _("{count} gradients are not zero, {leaks} of them forbidden").format(count=count, leaks=leak)
-                for count, leak in zip(moved, found.leaks, strict=True)
-            ],
-            released=_keep_depth(found),
         )
     with right:
         st.latex(gradients.INFLUENCE.formula)

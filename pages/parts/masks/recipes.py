@@ -31,6 +31,7 @@ def cheating() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
+            live.Picture(key="cheat", quantity="loss", says=_("The loss of two tiny models while they are trained.")),
             np.stack([*history, np.full(len(steps), cheat.ENTROPY)]),
             steps,
             [
@@ -38,9 +39,6 @@ def cheating() -> None:
                 lines.Series(_("trained without"), "warn"),
                 lines.Series(_("the language's own entropy"), "quiet", dash=True),
             ],
-            key="cheat",
-            quantity="loss",
-            says=_("The loss of two tiny models while they are trained."),
             x=lines.Axis(_("training step")),
             y=lines.Axis(_("loss, nats a word"), log=True),
             tall=260,
@@ -121,18 +119,20 @@ def _map(demo: mk.Demo, scaled: np.ndarray, recipe: mc.Recipe) -> None:
     values, shut = mc.sweep(scaled, recipe)
     tokens = sentence.names(demo.text.tokens)
     matrix.show(
+        live.Picture(
+            key="cooked",
+            quantity="weights",
+            says=_("The head's weights as these lines compute them. Hatched: hidden. Empty: not a number."),
+            slider=live.Slider(
+                "mask_k", _("Diagonal k"), mc.DIAGONALS, recipe.diagonal, tuple(f"k = {k}" for k in mc.DIAGONALS)
+            ),
+            released=_keep_diagonal,
+        ),
         values,
-        key="cooked",
-        quantity="weights",
-        says=_("The head's weights as these lines compute them. Hatched: hidden. Empty: not a number."),
         rows=tokens,
         columns=tokens,
         look=matrix.Look(tall=330),
-        slider=live.Slider(
-            "mask_k", _("Diagonal k"), mc.DIAGONALS, recipe.diagonal, tuple(f"k = {k}" for k in mc.DIAGONALS)
-        ),
         shut=shut,
-        released=_keep_diagonal,
     )
 
 
@@ -218,12 +218,16 @@ def batch(demo: mk.Demo) -> None:
     with left:
         names = [" ".join(demo.text.tokens[1:4]) + " …", *(" ".join(text.split()[:3]) + " …" for text in OTHERS)]
         tiles.show(
+            live.Picture(
+                key="ragged",
+                quantity="weights",
+                says=_(
+                    "One head on each sentence of the batch. Columns of padding stay blank only if nobody looks there."
+                ),
+            ),
             found.weights,
             columns=3,
             names=names,
-            key="ragged",
-            quantity="weights",
-            says=_("One head on each sentence of the batch. Columns of padding stay blank only if nobody looks there."),
             most=210,
         )
     _ledger(names, found)

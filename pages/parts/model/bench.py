@@ -96,11 +96,9 @@ def _block(demo: asm.Demo, made: asm.Assembled) -> None:
     joints = ("resid_mid", "resid_post") if parts.residual else ()
     rows = [wiring.Row(one.name, texts[one.name], shape_of(one.shape), plus=one.name in joints) for one in kept]
     wiring.show(
+        live.Picture(key="block", quantity="rms", says=_("The block you have put together, line by line.")),
         rows,
         arcs if parts.residual else [],
-        key="block",
-        quantity="rms",
-        says=_("The block you have put together, line by line."),
         values=np.array([one.rms for one in kept]),
         ends=(0.05, 20.0),
         measured=_("size (rms)"),
@@ -117,16 +115,18 @@ def _tower(demo: asm.Demo, reading: Any, tower: asm.Stack) -> None:
     ]
     at = controls.kept("b_depth", 2.0, controls.near(stops))
     matrix.show(
+        live.Picture(
+            key="likeness",
+            quantity="cosine",
+            says=_("How alike the tokens are after so many blocks: cosines."),
+            slider=live.Slider("b_depth", _("Blocks on top of each other"), stops, at, tuple(map(str, asm.DEPTHS))),
+            captions=told,
+            released=lambda name, value: _keep_depth(name, value, stops),
+        ),
         tower.likeness,
-        key="likeness",
-        quantity="cosine",
-        says=_("How alike the tokens are after so many blocks: cosines."),
         rows=names,
         columns=names,
         look=matrix.Look(row_title=N_("token"), column_title=N_("token"), bound=1.0, most=30, tall=400),
-        slider=live.Slider("b_depth", _("Blocks on top of each other"), stops, at, tuple(map(str, asm.DEPTHS))),
-        captions=told,
-        released=lambda name, value: _keep_depth(name, value, stops),
     )
     prose("model", "tower")
 
@@ -310,18 +310,20 @@ def _column(rows: list[wiring.Row], kept: list[watch.Line], lit: list[int], capt
     at = controls.kept("line", 0.0, controls.near(stops))
     shown = tuple(str(i + 1) for i in range(len(lit)))
     wiring.show(
+        live.Picture(
+            key="walk" if captions else "walk_on",
+            quantity="rms",
+            says=_("Every line of the pass, and the shape of what leaves it."),
+            slider=live.Slider("line", _("Line by line"), stops, at, shown, together=True, hidden=not captions),
+            captions=captions,
+            released=lambda name, value: _keep_line(name, value, stops),
+        ),
         rows,
         _arcs(kept),
-        key="walk" if captions else "walk_on",
-        quantity="rms",
-        says=_("Every line of the pass, and the shape of what leaves it."),
         values=np.array([one.rms for one in kept]),
         ends=(0.01, 100.0),
         measured=_("size (rms)"),
         lit=lit,
-        slider=live.Slider("line", _("Line by line"), stops, at, shown, together=True, hidden=not captions),
-        captions=captions,
-        released=lambda name, value: _keep_line(name, value, stops),
     )
 
 
@@ -418,18 +420,20 @@ def _sized_rows(
     told = [template.format(i=int(i), n=len(stops), numbers=f"{sum(np.prod(s) for _n, s in block):,.0f}")
             for i, block in zip(stops, blocks, strict=True)]  # fmt: skip
     wiring.show(
+        live.Picture(
+            key=key,
+            quantity="numel",
+            says=_("The shapes of one block at its true size."),
+            slider=slider,
+            captions=told,
+            released=lambda name, value: _keep_block(name, value, stops),
+        ),
         rows,
         [],
-        key=key,
-        quantity="numel",
-        says=_("The shapes of one block at its true size."),
         values=np.array(sizes),
         ends=(1.0, 1e12),
         measured=title,
         whole=True,
-        slider=slider,
-        captions=told,
-        released=lambda name, value: _keep_block(name, value, stops),
     )
 
 

@@ -57,10 +57,10 @@ def _both(reading: Any, found: asm.Printed) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         matrix.show(
+            live.Picture(
+                key="spread", quantity="std", says=_("The standard deviation of every token's vector after one layer.")
+            ),
             found.spread[:, :last],
-            key="spread",
-            quantity="std",
-            says=_("The standard deviation of every token's vector after one layer."),
             rows=["A", "B"],
             columns=list(reading.tokens[:last]),
             look=matrix.Look(
@@ -69,12 +69,10 @@ def _both(reading: Any, found: asm.Printed) -> None:
         )
     with right:
         lines.show(
+            live.Picture(key="depths", quantity="rms", says=_("The size of the stream when layers are stacked.")),
             found.rms,
             np.array(asm.DEPTHS, float),
             [lines.Series("A", "warn", dots=True), lines.Series("B", "a", dash=True, dots=True)],
-            key="depths",
-            quantity="rms",
-            says=_("The size of the stream when layers are stacked."),
             x=lines.Axis(_("layers")),
             y=lines.Axis(_("size (rms)"), low=0.0),
             tall=220,
@@ -116,6 +114,11 @@ def _scaled(_reading: Any) -> None:
     numbers = dict(d=details.WIDTHS[at], bare=f"{found.bare[at]:.2f}", scaled=f"{found.scaled[at]:.1f}")
     prose("model", "scaled", **numbers, place=f"{found.position[at]:.1f}")
     lines.show(
+        live.Picture(
+            key="lengths",
+            quantity="length",
+            says=_("How long a random embedding and a position's sinusoids are at every width."),
+        ),
         np.stack([found.bare, found.scaled, found.position]),
         xs,
         [
@@ -123,9 +126,6 @@ def _scaled(_reading: Any) -> None:
             lines.Series(_("word × √d"), "a"),
             lines.Series(_("position"), "quiet", dash=True),
         ],
-        key="lengths",
-        quantity="length",
-        says=_("How long a random embedding and a position's sinusoids are at every width."),
         x=lines.Axis("d", log=True),
         y=lines.Axis(_("length"), log=True),
         tall=220,
@@ -148,12 +148,14 @@ def _dropout(reading: Any) -> None:
         lines.Series(_("most"), "quiet", dash=True),
     ]
     lines.show(
+        live.Picture(
+            key="dropout",
+            quantity="probability",
+            says=_("The answer's probability when dropout is left on, over random masks."),
+        ),
         np.stack([found.p.mean(0), found.p.min(0), found.p.max(0)]),
         np.array(details.RATES),
         series,
-        key="dropout",
-        quantity="probability",
-        says=_("The answer's probability when dropout is left on, over random masks."),
         x=lines.Axis(_("dropout rate")),
         y=lines.Axis(f"p({found.answer.token})", low=0.0, high=1.0),
         tall=220,
@@ -176,18 +178,20 @@ def _smoothing(reading: Any) -> None:
             controls.keep("epsilon", controls.near(details.EPSILONS)(str(value)), 0.1)
 
     lines.show(
+        live.Picture(
+            key="smoothing",
+            quantity="loss",
+            says=_("The loss of one word at every probability it may get."),
+            slider=live.Slider("epsilon", "ε", details.EPSILONS, at, shown),
+            released=receive,
+        ),
         both,
         details.CHANCES,
         [lines.Series("ε = 0", "quiet", dash=True), lines.Series("ε", "a")],
-        key="smoothing",
-        quantity="loss",
-        says=_("The loss of one word at every probability it may get."),
         x=lines.Axis(_("probability of the right word")),
         y=lines.Axis(_("loss, nats"), low=0.0),
-        slider=live.Slider("epsilon", "ε", details.EPSILONS, at, shown),
         moving=found.best,
         tall=220,
-        released=receive,
     )
 
 

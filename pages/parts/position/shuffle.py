@@ -102,15 +102,19 @@ def shuffle(demo: sh.Demo) -> None:
         for pairs, error, word in zip(found.pairs, found.errors, found.best, strict=True)
     ]
     order.show(
+        live.Picture(
+            key="shuffled",
+            quantity="shuffled",
+            signature=True,
+            says=_("The words on their places, and under each what the model makes of it."),
+            slider=live.Slider("shuffle", _("Shuffle"), STEPS, now, tuple(str(s) for s in STEPS)),
+            captions=captions,
+            released=_keeps("shuffle", STEPS, 0),
+        ),
         tokens,
         found.places,
         found.outputs,
         found.changed,
-        key="shuffled",
-        says=_("The words on their places, and under each what the model makes of it."),
-        slider=live.Slider("shuffle", _("Shuffle"), STEPS, now, tuple(str(s) for s in STEPS)),
-        captions=captions,
-        released=_keeps("shuffle", STEPS, 0),
     )
     if len(demo.text.tokens) > sh.MOST:
         say("This text is long: only its first «n» tokens are shuffled.", n=sh.MOST)
@@ -198,19 +202,21 @@ def _letter_curves() -> None:
     losses = frame.cached(_smooth_letters)
     says = _("The loss of five tiny models at every letter of a text; they were trained on pieces of {n} letters.")
     lines.show(
+        live.Picture(
+            key="letters",
+            quantity="loss_by_letter",
+            says=says.format(n=lengths.TRAINED),
+            slider=_slider("letter", _("Letter"), LETTERS, lengths.TRAINED),
+            captions=_read_off({_(SCHEMES[s]): row for s, row in zip(lengths.SCHEMES, losses, strict=True)}, LETTERS),
+            released=_keeps("letter", LETTERS, lengths.TRAINED),
+        ),
         losses,
         np.arange(1, lengths.READ + 1),
         [lines.Series(_(SCHEMES[s]), ROLES[s], dash=s in DASHED) for s in lengths.SCHEMES],
-        key="letters",
-        quantity="loss_by_letter",
-        says=says.format(n=lengths.TRAINED),
         x=lines.Axis(_("letter")),
         y=lines.Axis(_("loss, nats a letter"), high=5.2),  # room for the mark's name
         marks=((lengths.TRAINED, _("trained up to here")),),
         moving=np.array(LETTERS),
-        slider=_slider("letter", _("Letter"), LETTERS, lengths.TRAINED),
-        captions=_read_off({_(SCHEMES[s]): row for s, row in zip(lengths.SCHEMES, losses, strict=True)}, LETTERS),
-        released=_keeps("letter", LETTERS, lengths.TRAINED),
     )
 
 
@@ -252,19 +258,21 @@ def _story_curves(context: int) -> None:
     styles = (("a", False), ("quiet", True), ("v", True))
     says = _("The loss of the embedded model at every token of long stories; it was trained on {n} tokens.")
     lines.show(
+        live.Picture(
+            key="long_stories",
+            quantity="loss_by_token",
+            says=says.format(n=context),
+            slider=_slider("token_at", _("Token"), TOKENS, 256),
+            captions=_read_off({_(name): row for name, row in zip(READINGS.values(), losses, strict=True)}, TOKENS),
+            released=_keeps("token_at", TOKENS, 256),
+        ),
         losses,
         np.arange(1, wo.READ),
         [lines.Series(_(name), role, dash) for name, (role, dash) in zip(READINGS.values(), styles, strict=True)],
-        key="long_stories",
-        quantity="loss_by_token",
-        says=says.format(n=context),
         x=lines.Axis(_("token")),
         y=lines.Axis(_("loss, nats a token"), low=0.0),
         marks=((context, _("trained up to here")),),
         moving=np.array(TOKENS),
-        slider=_slider("token_at", _("Token"), TOKENS, 256),
-        captions=_read_off({_(name): row for name, row in zip(READINGS.values(), losses, strict=True)}, TOKENS),
-        released=_keeps("token_at", TOKENS, 256),
     )
 
 

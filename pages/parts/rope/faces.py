@@ -105,15 +105,20 @@ def clock_faces(room: Room, shown_pair: int) -> None:
     shown = tuple(f"+{shift}" for shift in ck.SHIFTS)
     slider = live.Slider("rope_shift", _("Move by"), ck.SHIFTS, shift, shown)
     faces.show(
+        live.Picture(
+            key="clocks",
+            quantity="scores",
+            says=_("Two hands that turn with the position, the angle between them, and the score."),
+            slider=slider,
+            signature=True,
+            released=_receiver(room),
+        ),
         frame.cached(ck.clocks, room.demo),
         ck.meeting(room.demo).theta.numpy(),
         room.words,
         (room.demo.query, room.demo.key),
-        key="clocks",
         move=move,
         pair=pair,
-        slider=slider,
-        released=_receiver(room),
     )
     if pair != shown_pair:
         st.rerun()

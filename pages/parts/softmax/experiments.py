@@ -52,18 +52,20 @@ def add_constant(row: Row) -> None:
         prose("softmax", "add")
     with left:
         matrix.show(
+            live.Picture(
+                key="added",
+                quantity="added",
+                says=_("A constant is added to every score: scores and exponentials move, the shares stand still."),
+                slider=_slider("add_c", "c", lab.ADDED, 0.0),
+                released=_keeps("add_c", lab.ADDED, 0.0),
+            ),
             frames,
-            key="added",
-            quantity="added",
-            says=_("A constant is added to every score: scores and exponentials move, the shares stand still."),
             rows=["z + c", "e^(z + c)", _("share")],
             columns=list(row.names),
             look=table(
                 100.0 + float(np.abs(calm[0]).max()), max(float(calm[1].max()), 1e-6), 1.0, strip=_("the shares")
             ),
             row=2,
-            slider=_slider("add_c", "c", lab.ADDED, 0.0),
-            released=_keeps("add_c", lab.ADDED, 0.0),
         )
 
 
@@ -78,21 +80,23 @@ def number_formats(row: Row) -> None:
     best, offs = int(np.argmax(row.scores)), np.abs(frames[:, 3] - exact).max(-1)
     with left:
         matrix.show(
-            frames,
-            key="formats",
-            quantity="number_format",
-            says=_(
-                "The row, moved up until its exponentials overflow: the naive shares break, the stable ones do not."
+            live.Picture(
+                key="formats",
+                quantity="number_format",
+                says=_(
+                    "The row, moved up until its exponentials overflow: the naive shares break, the stable ones do not."
+                ),
+                slider=_slider("largest", _("Largest score"), lab.LARGEST, 1.0),
+                captions=[
+                    template.format(naive=tell(f[2, best]), stable=tell(f[3, best]), off=power(off, 0))
+                    for f, off in zip(frames, offs, strict=True)
+                ],
+                released=_keeps("largest", lab.LARGEST, 1.0),
             ),
+            frames,
             rows=[_("score"), "e^z", _("naive p"), _("stable p")],
             columns=list(row.names),
             look=table(1000.0, end.most, 1.0, 1.0),
-            slider=_slider("largest", _("Largest score"), lab.LARGEST, 1.0),
-            captions=[
-                template.format(naive=tell(f[2, best]), stable=tell(f[3, best]), off=power(off, 0))
-                for f, off in zip(frames, offs, strict=True)
-            ],
-            released=_keeps("largest", lab.LARGEST, 1.0),
         )
     with right:
         numbers = dict(form=form, most=tell(end.most), limit=f"{end.limit:.2f}")
@@ -123,11 +127,11 @@ def claims() -> None:
     names = [written(z) for z in claim.scores]
     with left:
         bars.show(
+            live.Picture(
+                key="printed", quantity="shares", says=_("The true shares; outlined, the row that is often printed.")
+            ),
             names,
             np.array(verdict.shares),
-            key="printed",
-            quantity="shares",
-            says=_("The true shares; outlined, the row that is often printed."),
             ghost=np.array(claim.printed),
             high=1.0,
         )

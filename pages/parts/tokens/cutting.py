@@ -125,14 +125,16 @@ def merges(demo: bpe.Demo, asked: bool) -> None:
     ]
     dial = slider("merge", _("Merges"), range(len(states)), 0)
     pieces.show(
+        live.Picture(
+            key="merges",
+            quantity="merges",
+            says=_("A word in pieces, from single bytes to the pieces that a model gets."),
+            slider=dial,
+            captions=[_told(k, state) for k, state in enumerate(states)],
+            signature=True,
+            released=keep_stop("merge", dial.stops, 0),
+        ),
         strips,
-        key="merges",
-        quantity="merges",
-        says=_("A word in pieces, from single bytes to the pieces that a model gets."),
-        slider=dial,
-        captions=[_told(k, state) for k, state in enumerate(states)],
-        signature=True,
-        released=keep_stop("merge", dial.stops, 0),
     )
     prose("tokens", "merging", encoding=demo.encoding)
     if (asked or dial.value) and bpe.agrees(demo, states[-1]):
@@ -221,10 +223,8 @@ def sides(text: str) -> None:
         title = _title(way, n, len(text.encode()), found)
         strips.append(pieces.Strip(found, title=title, ranked=way in tokenizer.ENCODINGS))
     pieces.show(
+        live.Picture(key="sides", quantity="pieces", says=_("The same text cut in several ways.")),
         strips,
-        key="sides",
-        quantity="pieces",
-        says=_("The same text cut in several ways."),
     )
     _counters(text, counts)
 
@@ -284,10 +284,10 @@ def _scripts(text: str, way: str) -> None:
     left, right = st.columns([1, 1], gap="medium")
     with left:
         matrix.show(
+            live.Picture(
+                key="scripts", quantity="tokens_per_character", says=_("Tokens a character, script by script.")
+            ),
             np.array(shares),
-            key="scripts",
-            quantity="tokens_per_character",
-            says=_("Tokens a character, script by script."),
             rows=[*tokenizer.ENCODINGS, MODEL],
             columns=names,
             look=matrix.Look(row_title="", column_title=N_("tokens a character"), bound=4.0, most=64, flat=44),
@@ -299,7 +299,7 @@ def _scripts(text: str, way: str) -> None:
             pieces.Strip(cut(story, way), title=title.format(name=name, characters=len(story), n=len(cut(story, way))))
             for name, story in zip(names, SCRIPTS.values(), strict=True)
         ]
-        pieces.show(strips, key="stories", quantity="pieces", says=_("One story in four scripts."))
+        pieces.show(live.Picture(key="stories", quantity="pieces", says=_("One story in four scripts.")), strips)
 
 
 def _real(found: tuple[tokenizer.Piece, ...]) -> list[tokenizer.Piece]:
@@ -324,12 +324,14 @@ def _round(text: str, way: str) -> None:
     broken = next((i for i, kept in enumerate(back) if i and "\ufffd" in kept and "\ufffd" not in text), 0)
     dial = slider("gone", _("Id left out"), range(drawn + 1), broken)
     pieces.show(
+        live.Picture(
+            key="back",
+            quantity="decoded",
+            says=_("The pieces of a text, one left out, and the text that comes back."),
+            slider=dial,
+            released=keep_stop("gone", dial.stops, broken),
+        ),
         strips,
-        key="back",
-        quantity="decoded",
-        says=_("The pieces of a text, one left out, and the text that comes back."),
-        slider=dial,
-        released=keep_stop("gone", dial.stops, broken),
     )
     _journey(text, way)
 
@@ -372,7 +374,7 @@ def _special(text: str, way: str) -> None:
         found = frame.cached(_cut_special, end, way, special)
         strips.append(pieces.Strip(found, title=f"<|endoftext|> · {_(name)}"))
     strips.append(pieces.Strip(cut(text, "model"), title=_("stories15M puts <s> in front")))
-    pieces.show(strips, key="chat", quantity="pieces", says=_("A chat with its special tokens."))
+    pieces.show(live.Picture(key="chat", quantity="pieces", says=_("A chat with its special tokens.")), strips)
     prose("tokens", "special")
     with st.expander(_("The string itself")):
         st.code(tokenizer.chat_text(tuple(messages)), language=None, wrap_lines=True)
@@ -393,7 +395,10 @@ def _find(text: str, way: str) -> None:
     values = dict(count=f"{count:,}", size=f"{tokenizer.size(way):,}", way=way, wanted=wanted, shown=len(found))
     say(template if found else N_("None of the «size» entries of «way» contains “«wanted»”."), **values)
     if found:
-        pieces.show([pieces.Strip(found)], key="found", quantity="vocabulary", says=_("Entries of the vocabulary."))
+        pieces.show(
+            live.Picture(key="found", quantity="vocabulary", says=_("Entries of the vocabulary.")),
+            [pieces.Strip(found)],
+        )
 
 
 # ---- a table of one's own ----
@@ -443,13 +448,15 @@ def _grown(learned: bpe.Training, states: Any, dial: live.Slider, receive: Calla
         left, right = (tokenizer.visible(part) for part in (one.left, one.right))
         captions.append(told.format(n=len(states[k]), left=left, right=right, count=one.count))
     pieces.show(
+        live.Picture(
+            key="grown",
+            quantity="trained",
+            says=_("Your sentence, cut by the table that was just learned."),
+            slider=dial,
+            captions=captions,
+            released=receive,
+        ),
         strips,
-        key="grown",
-        quantity="trained",
-        says=_("Your sentence, cut by the table that was just learned."),
-        slider=dial,
-        captions=captions,
-        released=receive,
     )
 
 
@@ -457,16 +464,18 @@ def _curve(learned: bpe.Training, states: Any, dial: live.Slider, receive: Calla
     sizes, own = np.array(dial.stops), [len(state) for state in states]
     both = np.array([learned.lengths, own], float)
     lines.show(
+        live.Picture(
+            key="curve",
+            quantity="trained.length",
+            says=_("The larger the vocabulary, the fewer pieces."),
+            slider=dial,
+            released=receive,
+        ),
         100 * both / both[:, :1],
         sizes,
         [lines.Series(_("the text it learned from"), "a"), lines.Series(_("your sentence"), "q")],
-        key="curve",
-        quantity="trained.length",
-        says=_("The larger the vocabulary, the fewer pieces."),
         x=lines.Axis(_("entries in the vocabulary")),
         y=lines.Axis(_("pieces for 100 bytes"), low=0.0),
         moving=sizes,
-        slider=dial,
         tall=230,
-        released=receive,
     )

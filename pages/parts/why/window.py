@@ -129,7 +129,18 @@ def reach(reading: Reading, found: rc.Reach, guessed: bool) -> None:
     shown = tuple(str(window) for window in found.windows)
     slider = live.Slider("reach", _("Tokens in reach"), found.windows, window, shown)
     released = receive("reach", found.windows, _start(found))
-    picture.show(found, reading.tokens, key="reach", slider=slider, released=released)
+    picture.show(
+        live.Picture(
+            key="reach",
+            quantity="next_probs",
+            says=_("The words that are in reach, and the next word that follows from them."),
+            slider=slider,
+            signature=True,
+            released=released,
+        ),
+        found,
+        reading.tokens,
+    )
     if found.needed == found.windows[0]:
         prose("why", "near", answer=found.answer.token) if guessed else prose("why", "window")
     elif guessed or window >= found.needed:
@@ -180,15 +191,18 @@ def hops(reading: Reading) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lanes.ways(
+            live.Picture(
+                key="hops",
+                quantity="hops",
+                says=_("The way of one word to the last one, hop by hop."),
+                slider=live.Slider("hop", _("Words apart"), stops, now, tuple(map(str, stops))),
+                released=receive("hop", stops, default),
+            ),
             list(reading.tokens),
             [_(name) for name in NAMES.values()],
             [[_hops(int(count)) for count in row] for row in counts],
             [_routes(kind, stops) for kind in NAMES],
             counts,
-            key="hops",
-            says=_("The way of one word to the last one, hop by hop."),
-            slider=live.Slider("hop", _("Words apart"), stops, now, tuple(map(str, stops))),
-            released=receive("hop", stops, default),
         )
     with right:
         far = reading.tokens[-1 - now], reading.tokens[-1]
@@ -222,14 +236,17 @@ def race(reading: Reading) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         lanes.race(
+            live.Picture(
+                key="race",
+                quantity="race",
+                says=_("How much of the text before it each word has taken in after some steps."),
+                slider=live.Slider("race", _("Steps"), stops, now, tuple(map(str, stops))),
+                released=receive("race", stops, 1),
+            ),
             list(reading.tokens),
             [_(name) for name in NAMES.values()],
             [[_step(k, end) for end in ends] for k in stops],
             rec.race(n),
-            key="race",
-            says=_("How much of the text before it each word has taken in after some steps."),
-            slider=live.Slider("race", _("Steps"), stops, now, tuple(map(str, stops))),
-            released=receive("race", stops, 1),
         )
     with right:
         prose("why", "race")

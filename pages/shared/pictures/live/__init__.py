@@ -46,6 +46,39 @@ class Slider:
         return int(np.argmin([abs(stop - self.value) for stop in self.stops]))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """What every picture is told, whoever paints it; a painter's `show` takes one, and the numbers that it draws.
+
+    key: its name on the page; another sentence under the same key keeps canvas and slider. quantity: what core calls
+    the numbers, and the saved file. says: one sentence for those who cannot see it. captions: what is written under
+    the picture, one line a frame. signature: this is what the page is remembered by. released(name, value): called
+    before the next run for everything the visitor lets go of.
+    """
+
+    key: str
+    quantity: str
+    says: str
+    slider: Slider | None = None
+    captions: list[str] | None = None
+    signature: bool = False
+    released: Callable[[str, Any], None] | None = None
+
+    def mount(
+        self,
+        renderer: Renderer,
+        meta: dict[str, Any],
+        arrays: dict[str, np.ndarray],
+        *,
+        state: dict[str, Any] | None = None,
+        triggers: tuple[str, ...] = (),
+    ) -> None:
+        """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
+        told = {"quantity": self.quantity, "label": self.says, "alt": self.says, "signature": self.signature}
+        how = {"slider": self.slider, "captions": self.captions, "released": self.released}
+        mount(renderer, self.key, told | meta, arrays, state=state, triggers=triggers, **how)
+
+
 def component(name: str, painter: Path, *styles: Path) -> Renderer:
     """A kind of picture: `painter` is the script that draws it."""
     js = (HERE / "base.js").read_text("utf8") + painter.read_text("utf8")
