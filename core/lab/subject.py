@@ -108,28 +108,30 @@ def chances(text: Text, change: Change, of: tuple[int, ...]) -> tuple[float, ...
 
 
 def story_loss(change: Change = UNTOUCHED) -> float:
-    """Mean loss in nats a token over the shipped stories, all of them in one pass."""
-    return mean_loss(lambda _stories: change.trace(model().config.head_dim))
+    """Mean loss in nats a token over the shipped stories."""
+    return mean_loss(lambda: change.trace(model().config.head_dim))
 
 
 @torch.inference_mode()
-def mean_loss(trace_for: Callable[[int], Trace]) -> float:
-    """The same under any edits. trace_for: the number of stories that pass at once -> a trace that records nothing."""
-    rows, lengths = _stories()
-    logits = model().read_out(model().stream(rows, trace=trace_for(len(rows)))[:, :-1])
-    losses = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten(), reduction="none").view(len(rows), -1)
-    real = torch.arange(1, rows.shape[1]) < lengths[:, None]
-    return float(losses[real].mean())
+def mean_loss(trace_for: Callable[[], Trace]) -> float:
+    """The same under any edits. trace_for: makes a trace that records nothing, for a batch of one story.
+
+    Story by story: in one batch, stories shorter than the longest would be filled up, and without the mask read it.
+    """
+    losses = []
+    for row in _stories():
+        logits = model().read_out(model().stream(row[None], trace=trace_for()))[0, :-1]
+        losses.append(F.cross_entropy(logits, row[1:], reduction="none"))
+    return float(torch.cat(losses).mean())
 
 
 def story_count() -> int:
     """How many stories the loss is the mean over."""
-    return len(_stories()[0])
+    return len(_stories())
 
 
 @cache
-def _stories() -> tuple[Tensor, Tensor]:
-    """(story, token) ids, filled up on the right, where a causal model never looks; and each story's length."""
+def _stories() -> tuple[Tensor, ...]:
+    """The ids of each story, (token,)."""
     texts = STORIES.read_text("utf8").strip().split("\n\n")
-    rows = [torch.tensor(tokenizer.of_model(FOLDER).encode(text).ids) for text in texts]
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True), torch.tensor([len(row) for row in rows])
+    return tuple(torch.tensor(tokenizer.of_model(FOLDER).encode(text).ids) for text in texts)
