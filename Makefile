@@ -29,11 +29,11 @@ format: $(VENV)/tests
 
 # What ships trained is trained again: about three quarters of an hour on one core.
 train: $(VENV)/app
-	for net in seq2seq cheat twoheads healing lengths; do $(BIN)/python -m core.$$net || exit 1; done
+	$(BIN)/python -m core.make dates cheat neighbours healed places
 
 # What ships recorded is written anew: half an hour, most of it for the story losses.
 record: $(VENV)/app
-	for table in flow sharing worth longloss losses; do $(BIN)/python -m core.$$table || exit 1; done
+	$(BIN)/python -m core.make home sharing_losses place_losses long_losses story_losses
 
 # The environment is made on first use, and anew when the requirements change.
 $(VENV)/app: requirements.txt

@@ -45,3 +45,16 @@ class SwiGlu(nn.Module):
 
 
 FFNS = {"gelu_tanh": Gelu, "swiglu": SwiGlu}
+
+
+class Relu(nn.Module):
+    """W_2 relu(W_1 x) (Vaswani et al. 2017, arXiv 1706.03762, eq. 2)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.up = nn.Linear(config.d_model, config.d_ff, bias=config.ffn_bias)
+        self.down = nn.Linear(config.d_ff, config.d_model, bias=config.ffn_bias)
+
+    def forward(self, x: Tensor, *, trace: Trace = SILENT) -> Tensor:
+        """x: (query, d_model). Returns the same shape."""
+        return trace(FFN_OUT, self.down(trace(FFN_ACT, F.relu(trace(FFN_PRE, self.up(x))))))

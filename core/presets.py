@@ -9,12 +9,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from core.assets import ASSETS
 from core.config import FAMILIES, MOST_LAYERS, ModelConfig
 
-FOLDER = Path(__file__).parents[1] / "assets" / "data" / "presets"
+FOLDER = ASSETS / "data" / "presets"
 IDS = (
     "qwen3-8b",
     "qwen3-0.6b",

@@ -15,7 +15,8 @@ from pathlib import Path
 import tiktoken
 from tokenizers import Tokenizer, normalizers
 
-ASSETS = Path(__file__).parents[1] / "assets"
+from core.assets import ASSETS
+
 ENCODINGS = ("gpt2", "cl100k_base", "o200k_base")
 LONGEST_PIECE = 16  # characters of the longest piece in the embedded vocabulary; the tests hold this
 LONGEST_TYPED = 2000  # characters of a text that is only cut into pieces

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from pages.parts import why as parts
-from pages.parts import why_more as more
-from pages.shared import code, controls, frame
+from pages.parts.why import recurrence as more
+from pages.parts.why import window as parts
+from pages.shared import controls, frame
+from pages.shared.pictures import code
 from pages.shared.text import _, prose, say
 
 frame.begin()

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.parts import tokens as parts
-from pages.parts import tokens_more as more
+from pages.parts.tokens import cutting as parts
+from pages.parts.tokens import vectors as more
 from pages.shared import frame
 from pages.shared.text import _, prose
 

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from pages.parts import projections as parts
-from pages.parts import projections_labs as labs
-from pages.parts import projections_more as more
+from pages.parts.projections import ending as more
+from pages.parts.projections import experiments as labs
+from pages.parts.projections import turning as parts
 from pages.shared import controls, frame
 from pages.shared.text import _, prose
 

@@ -2,10 +2,12 @@
 
 import streamlit as st
 
-from core import softmax as sm
-from pages.parts import softmax as parts
-from pages.parts import softmax_more as more
-from pages.shared import code, frame
+from core import softmax
+from core.topics.softmax import lab as bench
+from pages.parts.softmax import bench as parts
+from pages.parts.softmax import experiments as more
+from pages.shared import frame
+from pages.shared.pictures import code
 from pages.shared.text import prose
 
 frame.begin()
@@ -23,7 +25,7 @@ parts.prediction(row)
 # One slider moves every picture of this part.
 @st.fragment
 def lab(row: parts.Row) -> None:
-    found, slider = frame.cached(sm.heated, row.scores), parts.heat()
+    found, slider = frame.cached(bench.heated, row.scores), parts.heat()
     left, right = st.columns([4, 5], gap="medium")
     with left:
         parts.shares(row, found, slider)
@@ -41,7 +43,7 @@ def lab(row: parts.Row) -> None:
 
 
 lab(row)
-code.show(sm.SHARES)
+code.show(softmax.SHARES)
 
 
 # The other handle, and where the naive version breaks.

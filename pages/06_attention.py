@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from pages.parts import attention as parts
-from pages.parts import attention_more as more
-from pages.shared import code, controls, frame
+from pages.parts.attention import findings as more
+from pages.parts.attention import room as parts
+from pages.shared import controls, frame
+from pages.shared.pictures import code
 from pages.shared.text import prose
 
 frame.begin()

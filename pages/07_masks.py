@@ -2,9 +2,11 @@
 
 import streamlit as st
 
-from pages.parts import masks as parts
-from pages.parts import masks_cross, masks_more
-from pages.shared import code, frame
+from pages.parts.masks import cross
+from pages.parts.masks import painting as parts
+from pages.parts.masks import recipes as masks_more
+from pages.shared import frame
+from pages.shared.pictures import code
 from pages.shared.text import _, prose
 
 frame.begin()
@@ -47,7 +49,7 @@ st.fragment(masks_more.batch)(plain)
 
 # One text reads another.
 st.subheader(_("Cross-attention: one text reads another"), anchor=False)
-st.fragment(masks_cross.cross)()
+st.fragment(cross.cross)()
 
 # Common mistakes, the words, the code.
 masks_more.common_mistakes(plain)

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from core import manyheads
-from pages.parts import heads as parts
-from pages.parts import heads_more as more
-from pages.parts import heads_sharing as sharing
-from pages.shared import code, frame
+from core.topics.heads import volume as manyheads
+from pages.parts.heads import closer as more
+from pages.parts.heads import fewer_keys as sharing
+from pages.parts.heads import volume as parts
+from pages.shared import frame
+from pages.shared.pictures import code
 from pages.shared.text import _, prose
 
 frame.begin()

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from core import position as po
-from pages.parts import position as parts
-from pages.parts import position_more as more
-from pages.parts import story
-from pages.shared import code, frame
+from core import positions
+from pages.parts.position import schemes as more
+from pages.parts.position import shuffle as parts
+from pages.shared import frame, story
+from pages.shared.pictures import code
 from pages.shared.text import prose
 
 frame.begin()
@@ -30,7 +30,7 @@ parts.told(demo)
 
 # A vector for every place. In every picture below a release runs that picture alone.
 st.fragment(more.sinusoids)()
-code.show(po.SINUSOIDS)
+code.show(positions.SINUSOIDS)
 
 
 # Four schemes on the same input.

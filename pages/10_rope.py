@@ -3,10 +3,11 @@
 import streamlit as st
 
 from core import rope as rp
-from pages.parts import rope as parts
-from pages.parts import rope_far as far
-from pages.parts import rope_labs as labs
-from pages.shared import code, controls, frame
+from pages.parts.rope import benches as labs
+from pages.parts.rope import faces as parts
+from pages.parts.rope import far
+from pages.shared import controls, frame
+from pages.shared.pictures import code
 from pages.shared.text import _, prose
 
 frame.begin()

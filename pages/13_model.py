@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from pages.parts import model as parts
-from pages.parts import model_extras as extras
-from pages.parts import model_more as more
-from pages.parts import story
-from pages.shared import controls, frame
+from pages.parts.model import bench as more
+from pages.parts.model import details as extras
+from pages.parts.model import repair as parts
+from pages.shared import controls, frame, story
 from pages.shared.text import prose
 
 frame.begin()

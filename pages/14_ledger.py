@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from pages.parts import ledger as parts
-from pages.parts import ledger_models as models
-from pages.parts import ledger_more as more
-from pages.parts import ledger_parts, ledger_work
+from pages.parts.ledger import compare as more
+from pages.parts.ledger import conversation as parts
+from pages.parts.ledger import models, parameters, work
 from pages.shared import controls, frame
 from pages.shared.text import N_
 
@@ -38,9 +37,9 @@ BOOKS = {
     "every": N_("All models"),
 }
 OPENS = {
-    "parts": ledger_parts.show,
-    "work": ledger_work.flops,
-    "training": ledger_work.training,
+    "parts": parameters.show,
+    "work": work.flops,
+    "training": work.training,
     "versus": more.versus,
     "every": more.every,
 }

@@ -11,50 +11,19 @@ from pages.shared.text import labels
 from tests import spoken
 
 ROOT = Path(__file__).parents[1]
-MAY_NOT_IMPORT = {  # folder -> what its modules must leave alone
-    "core": {"streamlit", "plotly", "altair", "pages", "pandas"},
-    "pages": {"torch", "transformers"},
-}
 FILES = [p for p in spoken.files() if p.parent != ROOT]
-TOPICS = sorted(p.stem for p in (ROOT / "core").glob("[a-z]*.py"))
-
-
-def imports(path):
-    for node in ast.walk(ast.parse(path.read_text("utf8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+MODULES = sorted(p for p in (ROOT / "core").rglob("[a-z]*.py"))
 
 
 def name(path):
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", FILES, ids=name)
-def test_imports_point_one_way(path):
-    found = list(imports(path))
-    assert not {i.split(".")[0] for i in found} & MAY_NOT_IMPORT[path.relative_to(ROOT).parts[0]]
-    if path.is_relative_to(ROOT / "pages" / "shared"):
-        topics = {i.split(".")[1] for i in found if i.startswith("core.")}
-        assert topics <= {"trace", "provenance"}, "what pages share knows no topic"
-        assert not any(i.startswith("pages.parts") for i in found)
-    if path.parent == ROOT / "pages":
-        assert not any(re.match(r"pages\.\d", i) for i in found), "no page imports a page"
+def test_imports_point_one_way_and_in_no_circle():
+    """The contracts stand in .importlinter."""
+    from importlinter.cli import lint_imports
 
-
-ORDER = [  # each may import only what stands before it
-    {"trace"}, {"config"}, {"softmax", "embeddings", "rope", "norms", "counting"}, {"attention"}, {"heads"},
-    {"feedforward"}, {"blocks"}, {"model"}, {"checkpoint", "tokenizer"},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("level", range(len(ORDER)))
-def test_core_has_an_order(level):
-    below = set().union(*ORDER[: level + 1])
-    for topic in ORDER[level]:
-        used = {i.split(".")[1] for i in imports(ROOT / "core" / f"{topic}.py") if i.startswith("core.")}
-        assert used <= below, topic
+    assert lint_imports(config_filename=str(ROOT / ".importlinter"), no_cache=True) == 0
 
 
 @pytest.mark.parametrize("path", FILES, ids=name)
@@ -75,7 +44,7 @@ def test_a_page_reads_like_a_page(path):
 def test_every_quantity_is_made_of_known_axes_and_named_once():
     from core.trace import AXES, Quantity
 
-    modules = [importlib.import_module(f"core.{topic}") for topic in TOPICS]
+    modules = [importlib.import_module(".".join(p.relative_to(ROOT).with_suffix("").parts)) for p in MODULES]
     found = {v for m in modules for v in vars(m).values() if isinstance(v, Quantity)}
     assert found
     for quantity in found:

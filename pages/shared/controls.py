@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.shared import live
+from pages.shared.pictures import live
 from pages.shared.text import N_, _, say
 
 Value = TypeVar("Value")

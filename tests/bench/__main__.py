@@ -187,14 +187,12 @@ def forward() -> None:
     """core's traced pass against transformers' eager one with attentions and hidden states, in paired runs."""
     from transformers import AutoModelForCausalLM
 
-    from core import embedded, sentence
+    from core.lab import subject, text
     from core.trace import Trace
 
     torch.set_num_threads(2)
-    theirs = AutoModelForCausalLM.from_pretrained(
-        sentence.FOLDER, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
-    ours = embedded.model()
+    theirs = AutoModelForCausalLM.from_pretrained(text.FOLDER, dtype=torch.float32, attn_implementation="eager").eval()
+    ours = subject.model()
     for n in (14, 64, 256):
         ids = torch.randint(3, 30_000, (n,), generator=torch.Generator().manual_seed(n))
         pairs = []

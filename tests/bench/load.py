@@ -13,7 +13,7 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from pages.shared import live
+from pages.shared.pictures import live
 
 
 @dataclass

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from core import sentence
+from core.lab import text
 from pages.shared import frame
 
 PAGES = [("" if e.file == "01_home" else e.file[3:]) for e in frame.entries()]
@@ -122,6 +122,6 @@ def test_a_linked_sentence_goes_with_the_visitor(visitor):
 
 def test_the_default_keeps_out_of_the_link(visitor):
     visit = visitor()
-    visit.page.goto(visit.server.url + "/attention?words=" + quote(sentence.SENTENCE))
+    visit.page.goto(visit.server.url + "/attention?words=" + quote(text.SENTENCE))
     visit.page.get_by_text(re.compile(r"p\(Amy\) = 0\.986")).wait_for()
     assert "words=" not in visit.page.url

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from core import onehead, sentence
-from pages.shared import palette
+from core.lab import head, text
+from pages.shared.pictures import palette
 from tests.browser.gestures import PICTURES, WATCH, drag
 
 ATTENTION = "/attention"
@@ -45,8 +45,8 @@ def test_a_drag_draws_pictures_and_sends_nothing(visit):
 
 def test_the_picture_of_every_stop_is_the_frame_that_core_computed(visit):
     page = visit.open(ATTENTION).page
-    reading = sentence.read(sentence.SENTENCE)
-    frames = onehead.frames(onehead.Demo(reading.ids, reading.tokens), "weights").values
+    reading = text.read(text.SENTENCE)
+    frames = head.frames(head.Demo(reading.ids, reading.tokens), "weights").values
     slider = visit.signature().locator("input[type=range]")
     canvas = visit.signature().locator("canvas").first
     assert slider.get_attribute("data-slider") == "temperature"
@@ -82,8 +82,8 @@ def _geometry(page, canvas, n):
 
 def test_the_number_on_hover_is_the_number_of_the_trace(visit):
     page = visit.open(ATTENTION).page
-    reading = sentence.read(sentence.SENTENCE)
-    weights = onehead.head_of(onehead.Demo(reading.ids, reading.tokens)).weights
+    reading = text.read(text.SENTENCE)
+    weights = head.head_of(head.Demo(reading.ids, reading.tokens)).weights
     stage = visit.signature().locator(".stage")
     stage.focus()
     page.keyboard.press("ArrowLeft")  # the cursor appears at the last row's first cell

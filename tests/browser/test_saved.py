@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 import numpy as np
 from PIL import Image
 
-from core import onehead, sentence
-from pages.shared import palette
+from core.lab import head as onehead
+from core.lab import text
+from pages.shared.pictures import palette
 from tests.browser.test_live import scale_colour
 
 STOP = 33
@@ -39,7 +40,7 @@ def test_a_matrix_is_saved_with_its_numbers_and_its_words(visit):
     picture = visit.signature()
     slider = picture.locator("input[type=range]")
     slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input', { bubbles: true })); }", STOP)
-    reading = sentence.read(sentence.SENTENCE)
+    reading = text.read(text.SENTENCE)
     frame = onehead.frames(onehead.Demo(reading.ids, reading.tokens), "weights").values[STOP]
     shown = picture.locator("output").inner_text()
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from core import embedded, sentence
 from core.checkpoint import load
+from core.lab import subject, text
 from core.trace import Trace
 from tests.core import families
 
@@ -108,8 +108,8 @@ def feedforward(i, at, ffn, config):
 
 @pytest.mark.parametrize("name", ["embedded", *families.CONFIGS])
 def test_every_step_follows_from_the_steps_before(name, tmp_path):
-    model = embedded.model() if name == "embedded" else load(families.save(families.make(name), tmp_path / "m"))
-    ids = sentence.read(sentence.SENTENCE).ids if name == "embedded" else (3, 17, 3, 0, 60, 42, 9)
+    model = subject.model() if name == "embedded" else load(families.save(families.make(name), tmp_path / "m"))
+    ids = text.read(text.SENTENCE).ids if name == "embedded" else (3, 17, 3, 0, 60, 42, 9)
     trace = Trace()
     model(torch.tensor(ids), trace=trace)
     followed = 0

@@ -7,8 +7,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from core import onehead, sentence
 from core import softmax as sm
+from core.lab import head as onehead
+from core.lab import text
+from core.topics.softmax import lab
 
 ROWS = {
     "three": (2.0, 1.0, 0.1),
@@ -29,7 +31,7 @@ def shares(row, t=1.0):
 @EACH_ROW
 @pytest.mark.parametrize("stop", STOPS)
 def test_every_frame_is_torchs_softmax_at_that_temperature(row, stop):
-    t, found = sm.TEMPERATURES[stop], sm.heated(row)
+    t, found = lab.TEMPERATURES[stop], lab.heated(row)
     z = np.array(row) / t
     np.testing.assert_allclose(found.shares[stop], shares(row, t).numpy(), atol=1e-14)
     with np.errstate(over="ignore"):
@@ -44,18 +46,18 @@ def test_every_frame_is_torchs_softmax_at_that_temperature(row, stop):
 @EACH_ROW
 @pytest.mark.parametrize("stop", STOPS)
 def test_the_slopes_are_autograds_jacobian(row, stop):
-    t = sm.TEMPERATURES[stop]
+    t = lab.TEMPERATURES[stop]
     z = torch.tensor(row, dtype=torch.float64)
     wanted = torch.autograd.functional.jacobian(lambda x: F.softmax(x, -1), z / t)
-    np.testing.assert_allclose(sm.heated(row).slopes[stop], wanted.numpy(), atol=1e-14)
+    np.testing.assert_allclose(lab.heated(row).slopes[stop], wanted.numpy(), atol=1e-14)
     from_z = torch.autograd.functional.jacobian(lambda x: F.softmax(x / t, -1), z)
-    np.testing.assert_allclose(sm.heated(row).slopes[stop] / t, from_z.numpy(), atol=1e-12)
+    np.testing.assert_allclose(lab.heated(row).slopes[stop] / t, from_z.numpy(), atol=1e-12)
 
 
 @EACH_ROW
 @pytest.mark.parametrize("t", [0.3, 1.0, 4.0])
 def test_a_run_records_the_steps_by_hand(row, t):
-    trace = sm.run(sm.Demo(row, t))
+    trace = lab.run(lab.Demo(row, t))
     z = np.array(row) / t
     e = np.exp(z - z.max())
     wanted = {"tempered": z, "shifted": z - z.max(), "exps": e, "total": e.sum(), "shares": e / e.sum()}
@@ -73,10 +75,10 @@ def test_recording_changes_nothing_and_batches_work():
 
 
 def test_shares_of_a_row_of_the_model_are_the_models_weights():
-    reading = sentence.read(sentence.SENTENCE)
+    reading = text.read(text.SENTENCE)
     head = onehead.head_of(onehead.Demo(reading.ids, reading.tokens))
     row = tuple(float(x) for x in head.scaled[-1])
-    np.testing.assert_allclose(sm.run(sm.Demo(row))["shares"].value, head.weights[-1], atol=1e-6)
+    np.testing.assert_allclose(lab.run(lab.Demo(row))["shares"].value, head.weights[-1], atol=1e-6)
     assert row[:4] == pytest.approx((6.47, 8.09, 4.82, 10.06), abs=0.005)
 
 
@@ -84,7 +86,7 @@ def test_shares_of_a_row_of_the_model_are_the_models_weights():
 @pytest.mark.parametrize("lift", [0.0, 1000.0])
 def test_the_numpy_version_works_along_any_axis_and_far_from_zero(axis, lift):
     x = np.random.default_rng(1).normal(size=(3, 4)) + lift
-    np.testing.assert_allclose(sm.by_numpy(x, axis), torch.tensor(x).softmax(axis).numpy(), atol=1e-12)
+    np.testing.assert_allclose(lab.by_numpy(x, axis), torch.tensor(x).softmax(axis).numpy(), atol=1e-12)
 
 
 # ---- laws ----
@@ -93,28 +95,28 @@ def test_the_numpy_version_works_along_any_axis_and_far_from_zero(axis, lift):
 @EACH_ROW
 def test_the_cold_end_is_a_look_up_with_ties_shared_and_the_hot_end_is_nearly_even(row):
     cold, hot = shares(row, 1e-6).numpy(), shares(row, 1e9).numpy()
-    np.testing.assert_allclose(sm.limit(row), cold, atol=1e-12)
+    np.testing.assert_allclose(lab.limit(row), cold, atol=1e-12)
     np.testing.assert_allclose(hot, np.full(len(row), 1 / len(row)), atol=1e-4)
 
 
 def test_a_unique_maximum_is_needed():
-    assert sm.limit((1.0, 3.0, 2.0)) == (0, 1, 0)
-    assert sm.limit((3.0, 1.0, 3.0)) == (0.5, 0, 0.5)
-    assert sm.heated((2.0, 2.0, 0.0)).shares[0] == pytest.approx([0.5, 0.5, 0], abs=1e-8)
+    assert lab.limit((1.0, 3.0, 2.0)) == (0, 1, 0)
+    assert lab.limit((3.0, 1.0, 3.0)) == (0.5, 0, 0.5)
+    assert lab.heated((2.0, 2.0, 0.0)).shares[0] == pytest.approx([0.5, 0.5, 0], abs=1e-8)
 
 
 @EACH_ROW
 def test_adding_a_constant_moves_scores_and_exponentials_but_no_share(row):
-    frames = sm.added(row)
-    assert frames.shape == (len(sm.ADDED), 3, len(row))
+    frames = lab.added(row)
+    assert frames.shape == (len(lab.ADDED), 3, len(row))
     for stop in (0, 25, 31, 50):
-        z = np.array(row) + sm.ADDED[stop]
+        z = np.array(row) + lab.ADDED[stop]
         with np.errstate(over="ignore"):
             np.testing.assert_allclose(frames[stop, :2], [z, np.exp(z)], rtol=1e-12)
         np.testing.assert_allclose(frames[stop, 2], shares(row).numpy(), atol=1e-12)
-    assert sm.ADDED[25] == 0
-    assert sm.moved_by(row, 100.0) < 1e-12
-    assert sm.moved_by((2.0, 1.0), 1e17) > 0.2, "what is too far away is rounded: this measure can see a change"
+    assert lab.ADDED[25] == 0
+    assert lab.moved_by(row, 100.0) < 1e-12
+    assert lab.moved_by((2.0, 1.0), 1e17) > 0.2, "what is too far away is rounded: this measure can see a change"
 
 
 def test_doubling_the_scores_squares_the_ratio():
@@ -125,12 +127,12 @@ def test_doubling_the_scores_squares_the_ratio():
 # ---- number formats ----
 
 
-@pytest.mark.parametrize("form", sm.FORMATS)
+@pytest.mark.parametrize("form", lab.FORMATS)
 def test_number_formats_compute_what_torch_computes_in_them(form):
-    row, dtype = ROWS["three"], sm.FORMATS[form]
-    frames = sm.in_format(row, form)
+    row, dtype = ROWS["three"], lab.FORMATS[form]
+    frames = lab.in_format(row, form)
     for stop in (0, 9, 21, 33, 48):
-        lifted = torch.tensor(row, dtype=torch.float64) - max(row) + sm.LARGEST[stop]
+        lifted = torch.tensor(row, dtype=torch.float64) - max(row) + lab.LARGEST[stop]
         z = lifted.to(dtype)
         wanted = [z.double(), z.exp().double(), (z.exp() / z.exp().sum()).double()]
         np.testing.assert_array_equal(frames[stop, :3], torch.stack(wanted).numpy())
@@ -139,13 +141,13 @@ def test_number_formats_compute_what_torch_computes_in_them(form):
 
 @pytest.mark.parametrize(("form", "limit"), [("fp16", 11.09), ("bf16", 88.72), ("fp32", 88.72), ("fp64", 709.78)])
 def test_the_naive_version_breaks_at_the_logarithm_of_the_largest_number(form, limit):
-    end = sm.breaks(ROWS["three"], form)
+    end = lab.breaks(ROWS["three"], form)
     assert end.limit == pytest.approx(limit, abs=0.01)
-    before = [x for x in sm.LARGEST if x < end.at]
+    before = [x for x in lab.LARGEST if x < end.at]
     assert before[-1] < limit + 0.01
     assert end.at > limit - math.log(3)
-    frames = sm.in_format(ROWS["three"], form)
-    at = sm.LARGEST.index(end.at)
+    frames = lab.in_format(ROWS["three"], form)
+    at = lab.LARGEST.index(end.at)
     assert np.isfinite(frames[: at - 1, 2]).all()
     assert np.isnan(frames[at, 2]).any() or np.isinf(frames[at, 1]).any()
     assert np.isfinite(frames[:, 3]).all(), "the stable version never breaks"
@@ -153,15 +155,15 @@ def test_the_naive_version_breaks_at_the_logarithm_of_the_largest_number(form, l
 
 @pytest.mark.parametrize("n", [8, 16])
 def test_a_sum_may_overflow_before_any_exponential(n):
-    end, largest = sm.breaks((0.0,) * n, "fp16"), np.array(sm.LARGEST)
+    end, largest = lab.breaks((0.0,) * n, "fp16"), np.array(lab.LARGEST)
     assert end.at == largest[largest + math.log(n) > math.log(65504)][0]
     assert end.at < end.limit
-    assert not sm.in_format((0.0,) * n, "fp16")[sm.LARGEST.index(end.at), 2].any(), "divided by infinity"
+    assert not lab.in_format((0.0,) * n, "fp16")[lab.LARGEST.index(end.at), 2].any(), "divided by infinity"
 
 
 def test_the_stable_row_stands_still_where_the_scores_are_stored_well():
     exact = shares(ROWS["three"]).numpy()
-    off = {form: np.abs(sm.in_format(ROWS["three"], form)[:, 3] - exact).max() for form in sm.FORMATS}
+    off = {form: np.abs(lab.in_format(ROWS["three"], form)[:, 3] - exact).max() for form in lab.FORMATS}
     assert off["fp64"] < 1e-12
     assert off["fp32"] < 1e-4
     assert off["bf16"] > 0.05, "at 1000, bf16 knows only every fourth number"
@@ -172,22 +174,22 @@ def test_the_stable_row_stands_still_where_the_scores_are_stored_well():
 
 def test_colours_are_mixed_with_the_shares():
     row, stop = (2.1, -0.5, 1.3, 0.8), 31
-    colours = sm.colours(4)
+    colours = lab.colours(4)
     assert len({tuple(c) for c in colours}) == 4
-    wanted = sum(float(p) * c for p, c in zip(shares(row, sm.TEMPERATURES[stop]), colours, strict=True))
-    np.testing.assert_allclose(sm.mixed(row)[stop], wanted)
+    wanted = sum(float(p) * c for p, c in zip(shares(row, lab.TEMPERATURES[stop]), colours, strict=True))
+    np.testing.assert_allclose(lab.mixed(row)[stop], wanted)
     assert ((colours >= 0) & (colours <= 255)).all()
 
 
 def test_the_triangle_holds_the_three_largest():
-    seen = sm.triangle((0.0, 5.0, 1.0, 4.0, 6.0))
+    seen = lab.triangle((0.0, 5.0, 1.0, 4.0, 6.0))
     assert seen.chosen == (1, 3, 4)
     stop = 12
-    p = shares((5.0, 4.0, 6.0), sm.TEMPERATURES[stop]).numpy()
+    p = shares((5.0, 4.0, 6.0), lab.TEMPERATURES[stop]).numpy()
     np.testing.assert_allclose(seen.shares[stop], p)
     np.testing.assert_allclose(seen.points[stop], [p[1] + p[2] / 2, p[2] * math.sqrt(3) / 2])
-    assert sm.triangle((1.0, 2.0)) is None
-    np.testing.assert_allclose(np.linalg.norm(sm.CORNERS - np.roll(sm.CORNERS, 1, 0), axis=1), 1)
+    assert lab.triangle((1.0, 2.0)) is None
+    np.testing.assert_allclose(np.linalg.norm(lab.CORNERS - np.roll(lab.CORNERS, 1, 0), axis=1), 1)
 
 
 # ---- what is often printed ----
@@ -203,9 +205,9 @@ TRUE = {
 }
 
 
-@pytest.mark.parametrize("name", sm.CLAIMS)
+@pytest.mark.parametrize("name", lab.CLAIMS)
 def test_every_printed_row_is_judged_as_it_deserves(name):
-    claim, verdict = sm.CLAIMS[name], sm.judge(sm.CLAIMS[name])
+    claim, verdict = lab.CLAIMS[name], lab.judge(lab.CLAIMS[name])
     assert verdict.shares == pytest.approx(TRUE[name], abs=6e-4)
     wanted = shares(claim.scores, claim.temperature).numpy()
     assert verdict.gap == pytest.approx(np.abs(wanted - claim.printed).max())
@@ -213,23 +215,23 @@ def test_every_printed_row_is_judged_as_it_deserves(name):
 
 
 def test_the_sum_of_the_first_example_and_the_owner_of_the_thousand():
-    assert sum(math.exp(z) for z in sm.CLAIMS["first"].scores) == pytest.approx(11.2125, abs=5e-5)
-    assert shares(sm.OWNER).numpy() == pytest.approx(sm.CLAIMS["thousand"].printed, abs=5e-5)
+    assert sum(math.exp(z) for z in lab.CLAIMS["first"].scores) == pytest.approx(11.2125, abs=5e-5)
+    assert shares(lab.OWNER).numpy() == pytest.approx(lab.CLAIMS["thousand"].printed, abs=5e-5)
 
 
 def test_no_temperature_gives_the_row_of_four():
-    claim = sm.CLAIMS["four"]
-    found = sm.nearest(claim)
+    claim = lab.CLAIMS["four"]
+    found = lab.nearest(claim)
     by_hand = min(np.abs(shares(claim.scores, t).numpy() - claim.printed).max() for t in np.geomspace(0.01, 100, 999))
     assert found.gap == pytest.approx(by_hand, abs=1e-3)
     assert found.gap > 0.05
     wanted = np.abs(shares(claim.scores, found.temperature).numpy() - claim.printed).max()
     assert found.gap == pytest.approx(wanted, abs=1e-9)
-    assert sm.nearest(sm.CLAIMS["thousand"]).temperature == pytest.approx(0.1, rel=0.01)
+    assert lab.nearest(lab.CLAIMS["thousand"]).temperature == pytest.approx(0.1, rel=0.01)
 
 
 def test_facts_against_arithmetic():
-    known = sm.facts()
+    known = lab.facts()
     assert known.rest == pytest.approx(math.exp(-22), rel=1e-8)
     assert known.slope == pytest.approx(2.79e-10, rel=1e-3)
     assert known.far == pytest.approx(math.exp(-44), rel=1e-8)

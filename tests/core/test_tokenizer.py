@@ -8,7 +8,8 @@ import unicodedata
 import pytest
 from tokenizers import Tokenizer
 
-from core import sentence, tokenizer
+from core import tokenizer
+from core.lab import text as sentence
 from core.tokenizer import ENCODINGS, LONGEST_PIECE, clean, label, of_model
 
 MODEL = of_model(sentence.FOLDER)

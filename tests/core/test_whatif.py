@@ -6,8 +6,10 @@ import torch
 import transformers.models.llama.modeling_llama as hf
 from transformers import AutoModelForCausalLM
 
-from core import cuts, embedded, sentence
 from core.checkpoint import load
+from core.lab import subject
+from core.lab import text as sentence
+from core.topics.attention import cuts
 from core.trace import Trace
 from core.whatif import Change
 from tests.core import families
@@ -112,13 +114,13 @@ def test_the_embedded_model_is_the_one_transformers_loads():
     ids = torch.tensor(sentence.read(sentence.SENTENCE).ids)
     expected = theirs(ids[None], output_hidden_states=True)
     trace = Trace()
-    np.testing.assert_allclose(embedded.model()(ids, trace=trace), expected.logits[0], rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(subject.model()(ids, trace=trace), expected.logits[0], rtol=1e-4, atol=1e-3)
     np.testing.assert_allclose(trace["block3.resid_pre"].value, expected.hidden_states[3][0], rtol=1e-3, atol=1e-4)
 
 
-def p_of(word, change=embedded.UNTOUCHED, text=sentence.SENTENCE):
+def p_of(word, change=subject.UNTOUCHED, text=sentence.SENTENCE):
     reading = sentence.read(text)
-    probs = embedded.run(reading.ids, reading.tokens, change, ("next_probs",))["next_probs"].value
+    probs = subject.run(reading.ids, reading.tokens, change, ("next_probs",))["next_probs"].value
     return float(probs[sentence.id_of(word)])
 
 

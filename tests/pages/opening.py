@@ -4,7 +4,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import live
+from pages.shared.pictures import live
 
 APP = Path(__file__).parents[2] / "app.py"
 

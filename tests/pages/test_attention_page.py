@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from core import embedded, onehead, sentence
+from core.lab import head, subject
+from core.lab import text as sentence
 from core.whatif import Change
 from tests.pages.opening import open_page, picture, words
 
@@ -15,11 +16,11 @@ def shown(**query):
     return picture(open_page(PAGE, **query), "picture")
 
 
-@pytest.mark.parametrize("step", onehead.STEPS)
+@pytest.mark.parametrize("step", head.STEPS)
 def test_the_picture_holds_the_trace_at_every_temperature(step):
     meta, arrays = shown(step=step, layer="4", head="4")
     assert meta["quantity"] == step
-    frames = onehead.frames(onehead.Demo(READING.ids, READING.tokens, 4, 4), step)
+    frames = head.frames(head.Demo(READING.ids, READING.tokens, 4, 4), step)
     np.testing.assert_array_equal(arrays["values"].reshape(frames.values.shape), frames.values)
     assert meta["rows"] == sentence.names(READING.tokens)
     if step == "weights":
@@ -37,9 +38,9 @@ def test_the_picture_holds_the_trace_at_every_temperature(step):
 )
 def test_every_switch_reaches_the_picture(query, demo):
     values = shown(**query)[1]["values"]
-    frames = onehead.frames(onehead.Demo(READING.ids, READING.tokens, **demo), "weights").values
+    frames = head.frames(head.Demo(READING.ids, READING.tokens, **demo), "weights").values
     np.testing.assert_allclose(values.reshape(frames.shape), frames, atol=1e-6)
-    assert not np.allclose(frames, onehead.frames(onehead.Demo(READING.ids, READING.tokens), "weights").values)
+    assert not np.allclose(frames, head.frames(head.Demo(READING.ids, READING.tokens), "weights").values)
 
 
 def test_a_link_restores_everything():
@@ -78,7 +79,7 @@ def test_a_cut_row_is_shown_as_the_model_has_it(cut, share):
     assert meta["cut"]["cell"] == [13, 3]
     for temperature, row in [(1.0, arrays["cut"][24]), (0.1, arrays["cut"][0]), (10.0, arrays["cut"][48])]:
         change = Change(temperature=temperature, head=(4, 4), cut=(4, 4, 13, 3), share=share)
-        weights = embedded.run(READING.ids, READING.tokens, change, ("block4.weights",))["block4.weights"].value
+        weights = subject.run(READING.ids, READING.tokens, change, ("block4.weights",))["block4.weights"].value
         np.testing.assert_allclose(row, weights[4, 13], atol=1e-5)
     assert ("cutEntropy" in arrays) == share
     if share:

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from core import embedded, manyheads, onehead, sentence, sharing, twoheads
+from core.lab import head as onehead
+from core.lab import subject
+from core.lab import text as sentence
+from core.nets import neighbours
+from core.topics.heads import fewer_keys, volume
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
@@ -14,31 +18,31 @@ PAGE = "08_heads"
 @pytest.mark.parametrize(
     ("query", "demo"),
     [
-        ({}, manyheads.Demo(READING.ids, READING.tokens)),
+        ({}, volume.Demo(READING.ids, READING.tokens)),
         (
             {"loud": "4,3", "words": OTHER, "volume": "0"},
-            manyheads.Demo(*(lambda r: (r.ids, r.tokens))(sentence.read(OTHER)), 4, 3),
+            volume.Demo(*(lambda r: (r.ids, r.tokens))(sentence.read(OTHER)), 4, 3),
         ),
     ],
 )
 def test_the_signature_holds_every_volume(query, demo):
     app = open_page(PAGE, **query)
     meta, arrays = picture(app, "views")
-    found = manyheads.turned(demo)
+    found = volume.turned(demo)
     np.testing.assert_allclose(arrays["values"].reshape(found.views.shape), found.views, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(picture(app, "heard")[1]["values"], found.probs, rtol=1e-5, atol=1e-7)
     assert meta["signature"]
     assert len(meta["slider"]["stops"]) == 51
     assert meta["slider"]["at"] == (0 if query else 25)
     assert meta["row"] == demo.layer * 6 + demo.head
-    parts = manyheads.contributions(demo.ids, demo.tokens, demo.layer)
+    parts = volume.contributions(demo.ids, demo.tokens, demo.layer)
     table = picture(app, "parts")[1]["values"].reshape(7, 288)
     np.testing.assert_allclose(table[:6], parts.each[:, -1], rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(table[6], parts.whole[-1], rtol=1e-5, atol=1e-7)
 
 
 def test_a_number_is_added_up():
-    found = manyheads.contributions(READING.ids, READING.tokens, 1)
+    found = volume.contributions(READING.ids, READING.tokens, 1)
     shown = words(open_page(PAGE, part="2,40")).replace("\\", "")
     summands = " ".join(f"{x:+.3f}" for x in found.each[:, -1, 40]).replace("-", "−")
     assert f"Number 40: {summands}" in shown
@@ -53,24 +57,24 @@ def test_silent_heads_are_blank_and_missed():
     assert not shown[[8, 28]].any()
     np.testing.assert_allclose(shown[7], plain[7], atol=1e-3)
     assert (meta["names"][8], meta["names"][9]) == ("1.2 ✕", "1.3")
-    change = manyheads.Demo(READING.ids, READING.tokens, muted=((1, 2), (4, 4))).change
-    found = embedded.outlook(READING.ids, READING.tokens, change)
+    change = volume.Demo(READING.ids, READING.tokens, muted=((1, 2), (4, 4))).change
+    found = subject.outlook(READING.ids, READING.tokens, change)
     np.testing.assert_allclose(picture(app, "left_over")[1]["values"][0], [w.p for w in found.words], atol=1e-6)
     text = words(app).replace("\\", "")
     assert "2 of 36 heads are silent" in text
-    assert f"**{embedded.story_loss(change):.2f}** nats" in text
+    assert f"**{subject.story_loss(change):.2f}** nats" in text
 
 
 def test_the_slider_from_mha_to_mla():
     app = open_page(PAGE, kv="-125", loud="4,3")
-    for side in sharing.SIDES:
-        found = sharing.run(READING.ids, 4, 3)[side]
+    for side in fewer_keys.SIDES:
+        found = fewer_keys.run(READING.ids, 4, 3)[side]
         meta, arrays = picture(app, f"kept_{side}")
         np.testing.assert_allclose(arrays["values"].reshape(found.weights.shape), found.weights, atol=1e-6)
         np.testing.assert_allclose(picture(app, f"says_{side}")[1]["values"], found.probs, atol=1e-6)
         at = meta["slider"]["at"]
         assert meta["slider"]["shown"][at] == "MLA · rank 125"
-        loss = sharing.losses()[sharing.SIDES.index(side), at]
+        loss = fewer_keys.losses()[fewer_keys.SIDES.index(side), at]
         assert f"{2 * 125 * 6:,} bytes" in meta["captions"][at]
         assert f"{loss:.2f}" in meta["captions"][at]
 
@@ -87,9 +91,9 @@ def test_bytes_of_large_models():
 def test_the_small_net():
     app = open_page(PAGE, two="little", toy_heads="4", digits="102938475610")
     digits = (1, 0, 2, 9, 3, 8, 4, 7, 5, 6, 1, 0)
-    weights, named = twoheads.read(4, digits)
+    weights, named = neighbours.read(4, digits)
     np.testing.assert_allclose(picture(app, "toy")[1]["values"].reshape(weights.shape), weights, atol=1e-3)
-    right = int((named == twoheads.truth(digits)).all(-1).sum())
+    right = int((named == neighbours.truth(digits)).all(-1).sum())
     assert f"**{right}** of 12" in words(app)
 
 
@@ -97,10 +101,10 @@ def test_a_long_text_has_fewer_ranks_and_the_right_losses():
     words_of = "One day the dog ran to the park with a ball. " * 12
     ids = sentence.read(words_of).ids
     meta, arrays = picture(open_page(PAGE, words=words_of, kv="-1"), "kept_converted")
-    some = sharing.offered(len(ids))
+    some = fewer_keys.offered(len(ids))
     assert len(meta["slider"]["stops"]) == len(arrays["values"]) == len(some) < 16
     assert meta["slider"]["at"] == len(some) - 1
-    assert f"{sharing.losses()[0, -1]:.2f}" in meta["captions"][-1]
+    assert f"{fewer_keys.losses()[0, -1]:.2f}" in meta["captions"][-1]
 
 
 @pytest.mark.parametrize(("chosen", "key"), [("cut", "slabs"), ("rank", "ranks"), ("fresh", "fresh"), ("x", "slabs")])
@@ -111,8 +115,8 @@ def test_one_closer_look_at_a_time(chosen, key):
 
 def test_what_a_clear_pattern_is_worth():
     shown = words(open_page(PAGE, silent="gone")).replace("\\", "")
-    answer, table = manyheads.silenced(READING.ids, READING.tokens)
-    before = embedded.outlook(READING.ids, READING.tokens, embedded.UNTOUCHED).asked
+    answer, table = volume.silenced(READING.ids, READING.tokens)
+    before = subject.outlook(READING.ids, READING.tokens, subject.UNTOUCHED).asked
     assert answer == before.id
     assert f"it is {table[2, 0]:.1%}, before {before.p:.1%}" in shown
     layer, head = divmod(int(table.argmin()), 6)

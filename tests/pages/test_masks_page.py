@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from core import dates, leaks, losses, maskcode, masks, ragged, sentence
-from core import onehead as oh
-from core import seq2seq as ed
+from core.lab import head as oh
+from core.lab import story_losses
+from core.lab import text as sentence
+from core.nets import dates as ed
+from core.nets import dates_task
+from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.whatif import Change
 from pages.shared import frame
 from tests.pages.opening import open_page, picture, words
@@ -15,7 +18,7 @@ PAGE, N = "07_masks", len(READING.ids)
 
 
 def demo(kind="window", size=N, layer=5, head=1, paint=None):
-    return masks.Demo(READING.ids, READING.tokens, layer, head, kind, size, paint or masks.Paint())
+    return patterns.Demo(READING.ids, READING.tokens, layer, head, kind, size, paint or patterns.Paint())
 
 
 def text(app):
@@ -29,7 +32,7 @@ def test_the_bare_address_opens_at_the_causal_mask():
     assert (meta["signature"], meta["paint"], slider["name"]) == (True, True, "mask_window")
     assert slider["stops"][slider["at"]] == N
     assert slider["stops"] == list(range(N, 0, -1))
-    np.testing.assert_allclose(arrays["values"], masks.frames(demo()).weights, atol=1e-6)
+    np.testing.assert_allclose(arrays["values"], patterns.frames(demo()).weights, atol=1e-6)
     assert set(app.query_params) <= {"lang"}
     assert "No leak." in text(app)
     assert "every gradient" in text(app)
@@ -40,7 +43,7 @@ def test_the_bare_address_opens_at_the_causal_mask():
 def test_map_and_next_word_are_cores_and_move_together(kind, size, lang):
     link = {"mask_kind": kind, f"mask_{kind}": str(size), "layer": "4", "head": "4", "lang": lang}
     app = open_page(PAGE, **link)
-    found = masks.frames(demo(kind, size, 4, 4))
+    found = patterns.frames(demo(kind, size, 4, 4))
     meta, arrays = picture(app, "masked")
     np.testing.assert_allclose(arrays["values"], found.weights, atol=1e-6)
     np.testing.assert_array_equal(arrays["shut"], found.shut)
@@ -63,18 +66,18 @@ def test_the_lamp_is_autograds(link, lit):
     app = open_page(PAGE, **link)
     assert ("🔴 **Leak.**" in text(app)) == lit
     if lit:
-        found = leaks.influence(demo("prefix", 3), each_block=False)
+        found = gradients.influence(demo("prefix", 3), each_block=False)
         assert f"{found.leaks[0]} of {int(found.forbidden.sum())} forbidden" in text(app)
 
 
 def test_the_link_restores_a_painting():
-    paint = masks.Paint(frozenset({(7, 9)}), frozenset({(13, 3)}))
-    app = open_page(PAGE, mask_paint=masks.spell(paint), mask_travel="true", mask_depth="2")
+    paint = patterns.Paint(frozenset({(7, 9)}), frozenset({(13, 3)}))
+    app = open_page(PAGE, mask_paint=patterns.spell(paint), mask_travel="true", mask_depth="2")
     shut = picture(app, "masked")[1]["shut"][0]
     assert (shut[7, 9], shut[13, 3]) == (0, 1)
     assert "🔴 **Leak.**" in text(app)
     meta, arrays = picture(app, "gradients")
-    found = leaks.influence(demo(paint=paint))
+    found = gradients.influence(demo(paint=paint))
     np.testing.assert_allclose(arrays["values"], found.values, rtol=1e-3, atol=1e-5)
     assert meta["slider"]["at"] == 1
     assert meta["point"] == [list(found.worst)]
@@ -96,12 +99,12 @@ def test_one_click_takes_the_mask_off_and_puts_it_back():
 
 def test_a_release_runs_no_pass_and_another_head_follows_no_gradients():
     open_page(PAGE, mask_kind="global", mask_global="9")
-    passes = frame.MEMORY.held(masks.frames)
+    passes = frame.MEMORY.held(patterns.frames)
     open_page(PAGE, mask_kind="global", mask_global="8")
-    assert frame.MEMORY.held(masks.frames) == passes > 0
-    followed = frame.MEMORY.held(leaks.influence)
+    assert frame.MEMORY.held(patterns.frames) == passes > 0
+    followed = frame.MEMORY.held(gradients.influence)
     open_page(PAGE, mask_kind="global", mask_global="8", layer="1", head="3")
-    assert frame.MEMORY.held(leaks.influence) == followed > 0
+    assert frame.MEMORY.held(gradients.influence) == followed > 0
 
 
 def test_of_a_long_text_the_batch_takes_the_beginning():
@@ -119,25 +122,25 @@ def test_the_mask_itself_can_be_shown():
 def test_the_prediction_is_answered_by_the_model(choice, right):
     shown = text(open_page(PAGE, unmasked=choice))
     assert ("**Right.**" in shown) == right
-    before, after = losses.loss(Change()), losses.loss(Change(mask=False))
+    before, after = story_losses.loss(Change()), story_losses.loss(Change(mask=False))
     assert after > before
     assert f"{before:.2f} to {after:.2f}" in shown
 
 
 @pytest.mark.parametrize("name", ["right", "late", "early", "billion", "half", "sense", "safe"])
 def test_every_slip_is_one_click_with_its_consequence(name):
-    from pages.parts.masks_more import SLIPS
+    from pages.parts.masks.recipes import SLIPS
 
     recipe = SLIPS[name][1]
     app = open_page(PAGE)
     app.button(key=f"slip_{name}").click().run()
     meta, arrays = picture(app, "cooked")
     scaled = oh.head_of(oh.Demo(READING.ids, READING.tokens)).scaled
-    np.testing.assert_allclose(arrays["values"], maskcode.sweep(scaled, recipe)[0], atol=1e-6)
+    np.testing.assert_allclose(arrays["values"], in_numpy.sweep(scaled, recipe)[0], atol=1e-6)
     assert meta["slider"]["stops"][meta["slider"]["at"]] == recipe.diagonal
-    assert maskcode.code_of(recipe) in [block.value for block in app.code]
+    assert in_numpy.code_of(recipe) in [block.value for block in app.code]
     shown = text(app)
-    found = maskcode.outcome(READING.ids, READING.tokens, recipe)
+    found = in_numpy.outcome(READING.ids, READING.tokens, recipe)
     assert ("Softmax of nothing is 0/0" in shown) == bool(found.broken[0])
     assert ("**nothing**" in shown) == (found.word is None)
     assert ("to the future." in shown) == (name in ("late", "billion", "sense"))
@@ -152,7 +155,7 @@ def test_the_batch_is_cores(side, mask):
         READING.ids,
         *(sentence.read(t).ids for t in ("Anna is a girl. Tom is a", "Tom was very thirsty. He wanted to")),
     )
-    found = ragged.padded(ragged.Batch(rows, side=side, mask=mask))
+    found = padding.padded(padding.Batch(rows, side=side, mask=mask))
     np.testing.assert_allclose(picture(app, "ragged")[1]["values"], found.weights, atol=1e-3)
     for leaked, p in zip(found.leaked, found.p, strict=True):
         assert f"**{leaked:.1%}**" in text(app)
@@ -189,7 +192,7 @@ def test_a_date_that_is_none_is_told_so(typed, said):
     app = open_page(PAGE, date=typed)
     assert not app.exception
     assert said in text(app)
-    assert len(picture(app, "date_cross")[1]["values"]) == dates.LENGTH
+    assert len(picture(app, "date_cross")[1]["values"]) == dates_task.LENGTH
 
 
 @pytest.mark.parametrize("typed", ["a", "Sam", "🙂 你好 <b>x</b>", "the cat sat " * 100, "שלום עולם"])
@@ -199,7 +202,7 @@ def test_any_sentence_works(typed):
     reading = sentence.read(typed)
     meta, _ = picture(app, "masked")
     assert meta["rows"] == sentence.names(reading.tokens)
-    assert meta["paint"] == (len(reading.ids) <= masks.PAINTABLE)
+    assert meta["paint"] == (len(reading.ids) <= patterns.PAINTABLE)
 
 
 def test_junk_in_the_link_is_left_out():

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from core import embedded, sentence
+from core.lab import subject, text
 from pages.shared.memory import Memory, weight
 
 
@@ -80,8 +80,8 @@ def test_thirty_who_ask_at_once_wait_for_one():
 
 def test_weight_finds_arrays_wherever_they_are():
     assert 8000 <= weight({"a": [np.zeros(1000)]}) < 9000
-    reading = sentence.read(sentence.SENTENCE)
-    trace = embedded.run(reading.ids, reading.tokens, embedded.UNTOUCHED, ("block0.weights", "next_probs"))
+    reading = text.read(text.SENTENCE)
+    trace = subject.run(reading.ids, reading.tokens, subject.UNTOUCHED, ("block0.weights", "next_probs"))
     assert 4 * (6 * 14 * 14 + 32000) <= weight(trace) < 4 * (6 * 14 * 14 + 32000) + 20_000
     loop = []
     loop.append(loop)

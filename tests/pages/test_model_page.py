@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from core import assemble, extras, repair, sentence, steps
+from core.lab import text as sentence
+from core.topics.model import assemble, details, repair, walk
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
@@ -112,7 +113,7 @@ def test_without_the_residual_no_wire_skips():
 def test_the_walk_shows_the_pass_line_by_line():
     app = open_page(PAGE, model_bench="walk", line="5")
     meta, arrays = picture(app, "walk")
-    lines = {one.name: one for one in steps.decoder_only(READING.ids)}
+    lines = {one.name: one for one in walk.decoder_only(READING.ids)}
     assert meta["rows"][0][0] == "ids"
     scores = next(i for i, row in enumerate(meta["rows"]) if row[0] == "scores")
     assert meta["rows"][scores][2] == "6 × 14 × 14"
@@ -159,14 +160,14 @@ def test_spot_the_bug_tells_after_the_guess():
 
 def test_four_small_things_come_from_core():
     app = open_page(PAGE, model_bench="extras", epsilon="0.2")
-    text, tied = plain(app), extras.tied(READING.ids)
+    text, tied = plain(app), details.tied(READING.ids)
     for number in (f"{tied.logit:.3f}", "9,216,000", "622,329,856", "3,152,384"):
         assert number in text
-    found = extras.smoothed(READING.ids)
+    found = details.smoothed(READING.ids)
     _, arrays = picture(app, "smoothing")
     np.testing.assert_allclose(arrays["values"].reshape(51, 2, -1)[20, 1], found.loss[20], rtol=1e-5)
     np.testing.assert_allclose(
-        picture(app, "dropout")[1]["values"].reshape(3, -1)[0], extras.dropped(READING.ids).p.mean(0), atol=1e-5
+        picture(app, "dropout")[1]["values"].reshape(3, -1)[0], details.dropped(READING.ids).p.mean(0), atol=1e-5
     )
 
 

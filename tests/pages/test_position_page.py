@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from core import embedded, lengths, sentence
-from core import position as po
-from core import shuffle as sh
-from core import worth as wo
+from core.lab import subject
+from core.lab import text as sentence
+from core.nets import places
+from core.topics.position import place_losses as wo
+from core.topics.position import schemes as po
+from core.topics.position import shuffle as sh
 from core.whatif import Change
-from pages.parts.position import power
+from pages.parts.position.shuffle import power
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
@@ -87,7 +89,7 @@ def test_the_fitted_map_the_dot_products_and_the_learned_table():
     np.testing.assert_allclose(arrays["values"].reshape(49, 48, 48), po.dots(48, 16), atol=1e-2)
     assert meta["slider"]["stops"][meta["slider"]["at"]] == 100
     app = open_page(PAGE, look_at="learned", ask_place="64")
-    same(picture(app, "learned")[1]["values"], lengths.alike())
+    same(picture(app, "learned")[1]["values"], places.alike())
     assert "IndexError" in words(app)
     assert "IndexError" not in words(open_page(PAGE, look_at="learned", ask_place="63"))
 
@@ -126,9 +128,9 @@ def test_slopes():
 
 def test_what_position_is_worth():
     app = open_page(PAGE)
-    now = embedded.outlook(READING.ids, READING.tokens, Change(rotation=False))
+    now = subject.outlook(READING.ids, READING.tokens, Change(rotation=False))
     meta, arrays = picture(app, "still")
-    untouched = embedded.outlook(READING.ids, READING.tokens, Change()).asked
+    untouched = subject.outlook(READING.ids, READING.tokens, Change()).asked
     assert meta["names"] == [*(word.token for word in now.words[:-1]), untouched.token]
     same(arrays["values"][0, :-1], np.array([word.p for word in now.words[:-1]], np.float32))
     assert arrays["ghost"][-1] == pytest.approx(untouched.p, rel=1e-5), "the word that falls is shown with its fall"
@@ -137,7 +139,7 @@ def test_what_position_is_worth():
 
 def test_lengths():
     app = open_page(PAGE, letter="128", token_at="400")
-    for key, found, width, stop in (("letters", lengths.by_place(), 9, 128), ("long_stories", wo.by_place(), 33, 400)):
+    for key, found, width, stop in (("letters", places.by_place(), 9, 128), ("long_stories", wo.by_place(), 33, 400)):
         meta, arrays = picture(app, key)
         smoothed = wo.smooth(found, width, 64 if key == "letters" else 256)
         same(arrays["values"], smoothed)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from core import linear as ln
-from core import projections as pj
-from core import sentence
+from core.lab import text as sentence
+from core.topics.projections import linear as ln
+from core.topics.projections import product
+from core.topics.projections import query as pj
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
@@ -68,7 +69,7 @@ def test_a_link_restores_everything():
     assert (meta["name"], meta["state"]) == ("V", {"cell": [2, 7]})
     assert meta["slider"]["stops"][meta["slider"]["at"]] == 144
     reading = sentence.read("The cat sat on the mat.")
-    made = pj.product(pj.Demo(reading.ids, reading.tokens), "v")
+    made = product.product(pj.Demo(reading.ids, reading.tokens), "v")
     np.testing.assert_allclose(arrays["partial"], made.partial, rtol=1e-5)
     assert app.query_params["proj_cell"] == "2,7"
 
@@ -79,7 +80,7 @@ def test_the_bare_address_is_bare():
 
 @pytest.mark.parametrize("which", pj.MAPS)
 def test_the_product_is_the_model_s(which):
-    made, (meta, arrays) = pj.product(DEMO, which), picture(open_page(PAGE, proj=which), "product")
+    made, (meta, arrays) = product.product(DEMO, which), picture(open_page(PAGE, proj=which), "product")
     for name in ("x", "w", "partial"):
         np.testing.assert_allclose(arrays[name], getattr(made, name), rtol=1e-5, atol=1e-6)
     assert meta["rows"] == sentence.names(READING.tokens)
@@ -88,7 +89,7 @@ def test_the_product_is_the_model_s(which):
 def test_a_number_of_the_product_is_written_out():
     app = open_page(PAGE, proj="k", proj_cell="3,5")
     formula = next(m.value for m in app.latex if "K_{3,5}" in m.value)
-    value = float(pj.product(DEMO, "k").y[3, 5])
+    value = float(product.product(DEMO, "k").y[3, 5])
     assert f"{value:.3f}".rstrip("0").lstrip("-") in formula
     _, arrays = picture(app, "made_k")
     assert arrays["values"].shape[-1] == 24
@@ -159,7 +160,7 @@ def test_the_library_mixes_what_is_asked():
 
 def test_the_check_is_right_for_the_score_of_the_trace():
     app = open_page(PAGE)
-    score = float(pj.arrays(DEMO)["scores"][-1, 1])
+    score = float(product.arrays(DEMO)["scores"][-1, 1])
     assert "**Right.**" in words(app.number_input(key="check_score").set_value(round(score, 2)).run())
     assert "**Not yet.**" in words(app.number_input(key="check_score").set_value(-score).run())
 

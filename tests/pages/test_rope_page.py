@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from core import clocks, longloss, longrope, sentence
+from core.lab import text as sentence
+from core.topics.rope import clocks, long_losses, stretching
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
@@ -114,7 +115,7 @@ def test_v_turned_by_mistake():
 
 def test_the_end_of_the_loss_stays_hidden_until_it_is_guessed():
     values = picture(open_page(PAGE, rope_guess="7"), "rope_guess")[1]["values"]
-    plain = longloss.curves().values[0, 0]
+    plain = long_losses.curves().values[0, 0]
     close(values[0, 0, :8], plain[:8])
     assert np.isnan(values[:, 0, 8:]).all()
     app = open_page(PAGE, rope_guess="7", rope_loss="yes")
@@ -127,7 +128,7 @@ def test_the_end_of_the_loss_stays_hidden_until_it_is_guessed():
 def test_angles_methods_and_repairs():
     app = open_page(PAGE, rope_base="1000000", rope_s="2", rope_fix="3.25")
     meta, arrays = picture(app, "rope_turns")
-    found = longrope.spectrum()
+    found = stretching.spectrum()
     close(arrays["values"][:, 0], found.turns)
     assert meta["captions"][0].startswith(f"{found.unseen[0]} pairs")
     assert "24 never finish" in meta["captions"][-1]
@@ -136,12 +137,12 @@ def test_angles_methods_and_repairs():
     for one, other in ((meta, follower), (picture(app, "rope_slow")[0], picture(app, "rope_far")[0])):
         assert (one["slider"]["hidden"], other["slider"]["hidden"]) == (False, True)
         assert (one["slider"]["name"], one["slider"]["at"]) == (other["slider"]["name"], other["slider"]["at"])
-    close(picture(app, "rope_slow")[1]["values"], longrope.slowdowns())
-    close(picture(app, "rope_far")[1]["values"][:, :6], longrope.far_angles(54)[1])
+    close(picture(app, "rope_slow")[1]["values"], stretching.slowdowns())
+    close(picture(app, "rope_far")[1]["values"][:, :6], stretching.far_angles(54)[1])
     meta, arrays = picture(app, "rope_fix")
-    close(arrays["values"], longloss.curves().values)
+    close(arrays["values"], long_losses.curves().values)
     assert meta["slider"]["stops"][meta["slider"]["at"]] == 3.25
-    assert f"{longloss.mean('yarn', 3.25, 512, 640):.2f}" in words(app)
+    assert f"{long_losses.mean('yarn', 3.25, 512, 640):.2f}" in words(app)
     assert "40,890" in words(app).replace("\\", "")
 
 

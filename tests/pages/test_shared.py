@@ -7,8 +7,9 @@ import pytest
 
 from core.attention import SCORES, WEIGHTS
 from core.trace import Quantity
-from pages.shared import code, controls, live, palette
-from pages.shared.plane import around
+from pages.shared import controls
+from pages.shared.pictures import code, live, palette
+from pages.shared.pictures.plane import around
 from pages.shared.text import filled, plain
 
 
@@ -90,7 +91,8 @@ def test_the_code_of_a_number_is_the_line_that_records_it():
     with open(source.path, encoding="utf8") as file:
         assert "trace(WEIGHTS" in file.read().splitlines()[source.line - 1]
     assert code.where(SCORES).text == source.text
-    assert code.where(Quantity("nowhere", "", "", "")) is None
+    with pytest.raises(LookupError, match="nowhere"):
+        code.where(Quantity("nowhere", "", "", ""))
 
 
 @pytest.mark.parametrize(

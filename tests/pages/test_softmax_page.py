@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from core import onehead, sentence
-from core import softmax as sm
-from pages.parts import softmax as parts
+from core.lab import head as onehead
+from core.lab import text as sentence
+from core.topics.softmax import lab
+from pages.parts.softmax import bench as parts
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
@@ -31,7 +32,7 @@ def same(shown, wanted):
 )
 def test_the_signature_holds_a_row_of_the_model_at_every_temperature(query, where):
     meta, arrays = picture(open_page(PAGE, **query), "shares")
-    found = sm.heated(row_of_the_model(*where))
+    found = lab.heated(row_of_the_model(*where))
     same(arrays["values"], found.shares)
     same(arrays["ghost"], found.shares[24])
     assert meta["signature"]
@@ -47,25 +48,25 @@ def test_the_signature_holds_a_row_of_the_model_at_every_temperature(query, wher
 @pytest.mark.parametrize("text", ["2 1 0.1", "1000, 1000.1, 1000.2", "−3；2、5", "2 2 0"])
 def test_typed_scores_reach_every_picture(text):
     row = parts.read_scores(text)
-    found = sm.heated(row)
+    found = lab.heated(row)
     app = typed(text)
     same(picture(app, "shares")[1]["values"], found.shares)
     same(picture(app, "slopes")[1]["values"], found.slopes)
     same(picture(app, "steps")[1]["values"], found.steps)
-    same(picture(app, "added")[1]["values"], sm.added(row))
-    same(picture(app, "formats")[1]["values"], sm.in_format(row, "fp32"))
+    same(picture(app, "added")[1]["values"], lab.added(row))
+    same(picture(app, "formats")[1]["values"], lab.in_format(row, "fp32"))
 
 
 def test_closer_pictures():
     row = (2.1, -0.5, 1.3, 0.8)
     app = typed("2.1 -0.5 1.3 0.8", closer="mix")
     meta, arrays = picture(app, "mix")
-    same(arrays["mixed"], sm.mixed(row))
-    same(arrays["shares"], sm.heated(row).shares)
+    same(arrays["mixed"], lab.mixed(row))
+    same(arrays["shares"], lab.heated(row).shares)
     assert meta["slider"]["together"]
     app = typed("2.1 -0.5 1.3 0.8", closer="triangle")
     meta, arrays = picture(app, "triangle")
-    same(arrays["moving"], sm.triangle(row).points)
+    same(arrays["moving"], lab.triangle(row).points)
     assert meta["names"] == ["2.1", "1.3", "0.8"]
     assert "three largest alone" in words(app)
     assert "needs three scores" in words(typed("1 2", closer="triangle"))
@@ -76,12 +77,12 @@ def test_the_limit_is_told(text, says):
     assert says in words(typed(text, closer="mix"))
 
 
-@pytest.mark.parametrize("form", sm.FORMATS)
+@pytest.mark.parametrize("form", lab.FORMATS)
 def test_the_number_format_reaches_the_picture(form):
     app = open_page(PAGE, float_format=form)
     meta, arrays = picture(app, "formats")
     row = row_of_the_model(5, 1, 13)
-    frames = sm.in_format(row, form)
+    frames = lab.in_format(row, form)
     same(arrays["values"], frames)
     assert np.isnan(frames[-1, 2]).any()
     assert "NaN" in meta["captions"][-1]
@@ -110,7 +111,7 @@ def test_a_link_restores_everything():
     for key, value in (("added", 40), ("formats", 100)):
         slider = picture(app, key)[0]["slider"]
         assert slider["stops"][slider["at"]] == value
-    same(picture(app, "printed")[1]["ghost"], np.array(sm.CLAIMS["four"].printed))
+    same(picture(app, "printed")[1]["ghost"], np.array(lab.CLAIMS["four"].printed))
     assert picture(app, "shares")[0]["names"][-1].endswith(sentence.read("The cat sat on the mat.").tokens[4])
     assert app.query_params["slope"] == "1,2"
 
@@ -123,7 +124,7 @@ def test_the_bare_address_is_bare():
 def test_what_is_no_row_gives_an_example_and_a_sentence(junk):
     app = typed(junk)
     assert not app.exception
-    same(picture(app, "shares")[1]["values"], sm.heated((2.0, 1.0, 0.1)).shares)
+    same(picture(app, "shares")[1]["values"], lab.heated((2.0, 1.0, 0.1)).shares)
     if junk:
         assert "2 to 16 numbers" in words(app)
 
@@ -162,22 +163,22 @@ def test_the_prediction_is_answered_by_core(choice, opening):
     assert (f"**{opening}**" in text) == bool(opening)
 
 
-@pytest.mark.parametrize("name", sm.CLAIMS)
+@pytest.mark.parametrize("name", lab.CLAIMS)
 def test_printed_examples_are_judged_on_the_page(name):
     app = open_page(PAGE, printed=name)
     arrays = picture(app, "printed")[1]
-    verdict = sm.judge(sm.CLAIMS[name])
+    verdict = lab.judge(lab.CLAIMS[name])
     same(arrays["values"], np.array(verdict.shares))
     assert ("**Right**" if verdict.right else "**Wrong**") in words(app)
     app.button(key="bench").click().run()
     assert app.query_params["scores_of"] == ["typed"] or app.query_params["scores_of"] == "typed"
-    same(picture(app, "shares")[1]["values"], sm.heated(sm.CLAIMS[name].scores).shares)
+    same(picture(app, "shares")[1]["values"], lab.heated(lab.CLAIMS[name].scores).shares)
 
 
 def test_the_written_numbers_are_those_of_the_picture():
     app = typed("2 1 0.1", slope="0,1", score="4,1")
     formulas = "\n".join(block.value for block in app.latex)
-    p = sm.run(sm.Demo((2.0, 1.0, 0.1)))["shares"].value
+    p = lab.run(lab.Demo((2.0, 1.0, 0.1)))["shares"].value
     assert f"= {p[1]:.3f}" in formulas
     assert f"= {-p[0] * p[1]:.3f}" in formulas
     assert "11.2125" in picture(app, "steps")[0]["captions"][24]

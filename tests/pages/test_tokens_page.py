@@ -9,9 +9,11 @@ import tiktoken
 import torch.nn.functional as F
 from torch import tensor
 
-from core import bpe, sentence, tokenizer, vectors
-from pages.parts import tokens as parts
-from pages.shared.pieces import MOST
+from core import tokenizer
+from core.lab import text as sentence
+from core.topics.tokens import bpe, table
+from pages.parts.tokens import cutting as parts
+from pages.shared.pictures.pieces import MOST
 from tests.pages import opening
 from tests.pages.opening import open_page, picture
 
@@ -74,7 +76,7 @@ def test_all_cuts_stand_below_each_other(text):
     shown = strips(app, "sides")
     assert len(shown) == len(parts.WAYS) == 7
     for way, strip, about in zip(parts.WAYS, shown, meta["strips"], strict=True):
-        found = vectors.pieces(text) if way == "model" else tokenizer.cut(text, way)
+        found = table.pieces(text) if way == "model" else tokenizer.cut(text, way)
         assert ids(strip) == [piece.id for piece in found[:MOST]]
         assert about["more"] == max(0, len(found) - MOST)
         assert about["ranked"] == (way in tokenizer.ENCODINGS)
@@ -230,13 +232,13 @@ def test_a_click_picks_a_row_and_its_neighbours(query, at):
     app = open_page(PAGE, **query)
     reading = sentence.read(query.get("words", sentence.SENTENCE))
     meta, arrays = picture(app, "rows")
-    wanted = F.embedding(tensor(reading.ids), vectors.table()).numpy()[:, :24]
+    wanted = F.embedding(tensor(reading.ids), table.table()).numpy()[:, :24]
     np.testing.assert_allclose(arrays["values"].reshape(wanted.shape), wanted, atol=1e-3)
     assert meta["row"] == at
     assert meta["rows"][at] == f"{reading.tokens[at]} {reading.ids[at]}"
     assert picture(app, "tokens")[0]["state"] == {"piece": at}
     assert ids(strips(app, "tokens")[0]) == list(reading.ids)
-    found = vectors.neighbours(reading.ids[at])
+    found = table.neighbours(reading.ids[at])
     meta, arrays = picture(app, "near")
     assert meta["names"] == [one.token for one in found[:8]]
     np.testing.assert_allclose(arrays["values"].ravel(), [one.cosine for one in found[:8]], atol=1e-6)
@@ -254,7 +256,7 @@ def test_a_row_that_no_story_told_apart_says_so():
     app = open_page(PAGE, words="parentheses", token="1")
     reading = sentence.read("parentheses")
     told = "Training never told this row from" in words(app)
-    assert told == vectors.untouched(reading.ids[1])
+    assert told == table.untouched(reading.ids[1])
     assert "Training never told this row from" not in words(open_page(PAGE))
 
 
@@ -264,7 +266,7 @@ def test_the_map_has_every_different_token_once():
     meta, arrays = picture(app, "map")
     different = list(dict.fromkeys(reading.ids))
     assert len(meta["names"]) == len(different) == 12
-    found = vectors.plane(tuple(different))
+    found = table.plane(tuple(different))
     assert any(
         np.allclose(a.reshape(-1)[:24], found.points.ravel(), atol=1e-6) for a in arrays.values() if a.size >= 24
     )
@@ -276,10 +278,10 @@ def test_the_tables_are_counted():
         assert number in text
 
 
-@pytest.mark.parametrize("sense", vectors.SENSES, ids=lambda s: s.word)
+@pytest.mark.parametrize("sense", table.SENSES, ids=lambda s: s.word)
 def test_a_word_in_two_meanings(sense):
     app = open_page(PAGE, sense=sense.word)
-    found = vectors.drift(sense)
+    found = table.drift(sense)
     values = picture(app, "drift")[1]["values"].reshape(3, -1)
     np.testing.assert_allclose(values, [found.one, found.other, found.between], atol=1e-6)
     assert sense.other[1] in words(app)
@@ -290,7 +292,7 @@ def test_one_blank_too_many_and_writing_on():
     app = open_page(PAGE, writing="true", written="5")
     assert picture(app, "next_0")[0]["names"][0] == "Amy"
     assert picture(app, "next_1")[0]["names"][0] != "Amy"
-    meta, written = picture(app, "story")[0], vectors.write_on(sentence.read(sentence.SENTENCE).ids)
+    meta, written = picture(app, "story")[0], table.write_on(sentence.read(sentence.SENTENCE).ids)
     assert len(meta["slider"]["stops"]) == len(written.ids) + 1
     assert ids(strips(app, "story")[-1])[-len(written.ids) :] == list(written.ids)
     assert meta["slider"]["at"] == 5

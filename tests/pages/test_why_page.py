@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from core import counting, embedded, sentence
-from core import onehead as oh
-from core import reach as rc
-from core import recurrent as rec
+from core import counting
+from core.lab import head as oh
+from core.lab import subject
+from core.lab import text as sentence
+from core.topics.why import recurrence as rec
+from core.topics.why import window as rc
 from tests.pages.opening import open_page, picture, words
 
 PAGE = "02_why"
@@ -141,10 +143,10 @@ def test_the_bill_is_what_core_counts(measure):
 def test_depth_gaze_and_bucket_say_what_core_says():
     app = open_page(PAGE, rnn_bucket="true")
     text = said(app)
-    blocks = sum(p.numel() for p in embedded.model().blocks.parameters())
+    blocks = sum(p.numel() for p in subject.model().blocks.parameters())
     assert f"6 have {blocks:,}" in text
     assert f"one has {blocks // 6:,}" in text
-    assert counting.total(embedded.model().config) > blocks
+    assert counting.total(subject.model().config) > blocks
     for words_, key in ((sentence.SENTENCE, 3), ("Sam and Amy played in the park. Amy threw the ball to", 1)):
         reading = sentence.read(words_)
         assert f"{oh.head_of(oh.Demo(reading.ids, reading.tokens, 5, 1)).weights[-1, key]:.2f}" in text

@@ -1,0 +1,74 @@
+"""One sentence through the whole model, as Home shows it: recorded for the first sentence, computed for any other.
+
+Nothing here imports torch before a sentence has to be computed. `python -m core.make home` writes the recording anew.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from core.assets import ASSETS
+from core.lab.outcomes import ABOUT, recorded_words
+from core.lab.text import SENTENCE, Word, read, top
+from core.trace import Trace
+
+RECORDING = ASSETS / "data" / "home.npz"
+INSIDE = ("norm1", "q", "k", "v", "weights", "z", "attn_out", "resid_mid", "norm2", "ffn_act", "ffn_out", "resid_post")
+ONLY = ("ids", "embed", "next_logits", *(f"block*.{name}" for name in INSIDE))
+
+
+@dataclass(frozen=True)
+class Flow:
+    """trace: the tensors Home draws. words: the next word's candidates. lens: what each block would say if the model
+    ended there (logit lens), from the embedding on. cut: the candidates with LINK forbidden, where it was asked for."""
+
+    trace: Trace
+    words: tuple[Word, ...]
+    lens: tuple[tuple[Word, ...], ...]
+
+    @property
+    def tokens(self) -> list[str]:
+        return self.trace.labels["query"]
+
+
+def flow(text: str, change: object = None) -> Flow:
+    """The sentence through the model. change: a core.whatif.Change; None leaves the model as it is."""
+    if text == SENTENCE and change is None:
+        return recorded()
+    return compute(text, change)
+
+
+@cache
+def recorded() -> Flow:
+    """The first sentence, read from the recording: no torch, no model."""
+    about = json.loads(ABOUT.read_text("utf8"))
+    lens = tuple(tuple(Word(**word) for word in words) for words in about["lens"])
+    return Flow(Trace.load(RECORDING), recorded_words(), lens)
+
+
+def compute(text: str, change: object = None) -> Flow:
+    """The sentence through the model, now."""
+    import torch
+
+    from core.lab import subject
+
+    reading, model = read(text), subject.model()
+    trace = subject.run(reading.ids, reading.tokens, change or subject.UNTOUCHED, (*ONLY, "next_probs"))
+    streams = [trace["embed"], *(trace[f"block{i}.resid_post"] for i in range(model.config.n_layers))]
+    with torch.inference_mode():
+        ends = torch.stack([torch.from_numpy(np.array(step.value[-1:])) for step in streams])
+        lens = model.predict(ends).softmax(-1).numpy()
+    return Flow(trace, tuple(top(trace["next_probs"].value)), tuple(tuple(top(probs, 3)) for probs in lens))
+
+
+def picture(values: np.ndarray, width: int = 48) -> np.ndarray:
+    """(token, any) -> (token, at most width): each cell is the number farthest from zero among those it stands for."""
+    group = -(-values.shape[-1] // width)
+    if group == 1:
+        return values
+    filled = np.pad(values, ((0, 0), (0, -values.shape[-1] % group))).reshape(len(values), -1, group)
+    return np.take_along_axis(filled, np.abs(filled).argmax(-1)[..., None], -1)[..., 0]

@@ -1,0 +1,160 @@
+"""A model walked through line by line: every tensor as it passes, its shape and its statistics, from a real pass.
+
+Nothing is kept but what is asked of each tensor, so the walk works on batches, and on the meta device, where a model
+of eight billion parameters has every shape and not one number.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+
+from core.checkpoint import empty
+from core.config import RUNS, ModelConfig
+from core.lab import subject
+from core.model import Decoder
+from core.nets import dates as seq2seq
+from core.nets import dates_task
+from core.presets import presets
+from core.trace import SILENT, Trace
+from core.watch import Line, Watch, line
+
+# ---- the three families, each on a model that is real ----
+
+
+@torch.inference_mode()
+def decoder_only(ids: tuple[int, ...]) -> tuple[Line, ...]:
+    """The embedded model on a text: ids, embedding, its blocks, the read-out."""
+    watch = Watch(line)
+    subject.model().forward(torch.tensor(ids), trace=watch)
+    return tuple(watch.seen)
+
+
+@torch.inference_mode()
+def encoder_decoder(text: str) -> tuple[Line, ...]:
+    """The date model: the source through the encoder, the written signs through the decoder.
+
+    Its blocks record their attention; norms, sums and feed-forward networks are overheard with hooks on a copy.
+    """
+    model, watch = copy.deepcopy(seq2seq.model()), Watch(line)
+    for side, blocks in (("enc", model.encoder), ("dec", model.decoder)):
+        for i, block in enumerate(blocks):
+            _overhear(block, f"{side}{i}.", watch)
+    source = torch.tensor(dates_task.ids(text))
+    written = model.write(source[None])[0]
+    fed = torch.cat([torch.tensor([dates_task.VOCAB.index(dates_task.START)]), written[:-1]])
+    watch.seen.clear()  # what was overheard while it wrote
+    watch.seen.append(line("source", source))
+    memory = model.encode(source, trace=watch)
+    watch.seen.append(line("written", fed))
+    logits = model.decode(fed, memory, trace=watch)
+    watch.seen.insert(-1, line("logits", logits))
+    return tuple(watch.seen)
+
+
+def _overhear(block: nn.Module, scope: str, watch: Watch) -> None:
+    """What enters each norm is the stream; what leaves a norm, the first map of the FFN, the FFN and the block."""
+
+    def into(name: str) -> Callable[..., None]:
+        return lambda _, given: watch.seen.append(line(scope + name, given[0]))
+
+    def out_of(name: str) -> Callable[..., None]:
+        return lambda _, __, made: watch.seen.append(line(scope + name, made))
+
+    entering = {"norm1": "x", "norm2": "after_self", "norm3": "after_cross"}
+    for name, module in block.named_children():
+        if name in entering:
+            module.register_forward_pre_hook(into(entering[name]))
+            module.register_forward_hook(out_of(name))
+    block.ffn.up.register_forward_hook(out_of("ffn_pre"))
+    block.ffn.register_forward_hook(out_of("ffn_out"))
+    block.register_forward_hook(out_of("out"))
+
+
+# ---- the loop of every decoder, written out ----
+
+
+def written_out(model: Decoder, ids: Tensor) -> Tensor:
+    """ids: (batch, token). Returns logits (batch, token, vocab)."""
+    x = model.embed(ids)
+    rope, mask = model.surroundings(ids.shape[-1])
+    for block in model.blocks:
+        x = x + block.attn(block.norm1(x), rope, mask)
+        x = x + block.ffn(block.norm2(x))
+    return model.norm(x) @ model.embed.weight.mT
+
+
+@dataclass(frozen=True)
+class Written:
+    """The loop's own output beside the model's."""
+
+    shape: tuple[int, ...]
+    gap: float
+
+
+@torch.inference_mode()
+def loop(ids: tuple[int, ...], batch: int = 2) -> Written:
+    """`written_out` on the same text several times over, against the model that all pages use."""
+    rows = torch.tensor(ids).expand(batch, -1)
+    logits = written_out(subject.model(), rows)
+    return Written(tuple(logits.shape), float((logits - subject.model()(rows[0])).abs().max()))
+
+
+# ---- at true size, without a number ----
+
+
+@dataclass(frozen=True)
+class Sized:
+    """weights: (name, shape) of every parameter; lines: every tensor of one pass; seconds: for all of it, once torch
+    has loaded its rules for shapes."""
+
+    weights: tuple[tuple[str, tuple[int, ...]], ...]
+    lines: tuple[tuple[str, tuple[int, ...]], ...]
+    parameters: int
+    seconds: float
+
+
+def at_true_size(config: ModelConfig, tokens: int) -> Sized:
+    """Build the model on the meta device and let `tokens` tokens through it: shapes, and no memory."""
+    _rules()
+    begun = time.perf_counter()
+    model = empty(config)
+    weights = tuple((name, tuple(p.shape)) for name, p in model.named_parameters())
+    watch = Watch(lambda name, value: (name, tuple(value.shape)))
+    _pass(model, tokens, watch)
+    total = sum(p.numel() for p in model.parameters())
+    return Sized(weights, tuple(watch.seen), total, time.perf_counter() - begun)
+
+
+@cache
+def _rules() -> None:
+    """Torch reads its rules for shapes without numbers when they are first needed: let a very small model need them."""
+    _pass(empty(replace(subject.model().config, n_layers=1, vocab_size=8)), 2)
+
+
+@torch.inference_mode()
+def _pass(model: Decoder, tokens: int, watch: Trace = SILENT) -> None:
+    with torch.device("meta"):
+        x = model.embed(torch.zeros(tokens, dtype=torch.long))
+        turn, _ = model.surroundings(tokens)
+        for i, block in enumerate(model.blocks):
+            with watch.inside(f"block{i}"):
+                x = block(x, turn, None, trace=watch)  # a mask changes numbers, never a shape
+        model.read_out(x, trace=watch)
+
+
+def runnable() -> dict[str, str]:
+    """The presets that core.model computes and does not only count: id -> name."""
+    listed = presets().items()
+    return {id: preset.name for id, preset in listed if preset.config.family in RUNS and preset.config.final_norm}
+
+
+def sized(preset: str, tokens: int) -> Sized:
+    """A preset at its true size. Raises KeyError for one that is not listed."""
+    return at_true_size(presets()[preset].config, tokens)

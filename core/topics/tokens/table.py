@@ -1,0 +1,293 @@
+"""From ids to vectors in the embedded model: rows of its table, their neighbours, and what becomes of a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core import tokenizer
+from core.config import ModelConfig
+from core.counting import parameters, total
+from core.embeddings import EMBED, IDS, by_product
+from core.lab import subject
+from core.lab.text import FOLDER
+from core.trace import Trace, to_numpy
+
+END_OF_TEXT = 1  # `<s>`: tinyllamas separate their stories with it, so it opens a text and ends it
+MOST_WRITTEN = 96
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A sentence, as the embedded model reads it. product: also make the rows by multiplication."""
+
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+    product: bool = False
+
+
+@torch.inference_mode()
+def run(demo: Demo) -> Trace:
+    """ids (query,) and their rows (query, d_model); with `product` the same rows by one-hot times table."""
+    trace, ids = Trace(query=list(demo.tokens)), torch.tensor(demo.ids)
+    trace(EMBED, table()[trace(IDS, ids)])
+    if demo.product:
+        by_product(ids, table(), trace=trace)
+    return trace
+
+
+def table() -> Tensor:
+    """The embedding table, (vocab, d_model)."""
+    return subject.model().embed.weight.detach()
+
+
+def pieces(text: str) -> tuple[tokenizer.Piece, ...]:
+    """A text as the embedded model's tokenizer cuts it, nothing trimmed."""
+    return tokenizer.cut_by(tokenizer.of_model(FOLDER), text)
+
+
+def as_pieces(ids: tuple[int, ...]) -> tuple[tokenizer.Piece, ...]:
+    """Ids as pieces, end to end; for tokens that the model wrote."""
+    names = tokenizer.of_model(FOLDER)
+    return tokenizer.named((id, names.id_to_token(id)) for id in ids)
+
+
+def gap(trace: Trace) -> float:
+    """The largest difference between look-up and product."""
+    return float(np.abs(trace["embed"].value - trace["embed_product"].value).max())
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    id: int
+    token: str
+    cosine: float
+
+
+@torch.inference_mode()
+def neighbours(id: int, n: int = 10) -> tuple[Neighbour, ...]:
+    """The rows whose direction is most like that of row `id`, the row itself left out."""
+    unit = _directions()
+    cosines = unit @ unit[id]
+    cosines[id] = -torch.inf
+    best = cosines.topk(n)
+    names = tokenizer.of_model(FOLDER)
+    return tuple(
+        Neighbour(i, tokenizer.label(names.id_to_token(i)), c)
+        for i, c in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    )
+
+
+@cache
+def _directions() -> Tensor:
+    """Every row at length one."""
+    return F.normalize(table(), dim=-1)
+
+
+@dataclass(frozen=True)
+class Map:
+    """Rows of the table in the plane in which they differ most. kept: the share of their variance that it shows."""
+
+    points: np.ndarray  # (token, 2)
+    kept: float
+
+
+@torch.inference_mode()
+def plane(ids: tuple[int, ...]) -> Map:
+    """The principal plane of the given rows (PCA). ids: different ones; the sign of an axis means nothing."""
+    rows = table()[list(ids)]
+    middle = rows - rows.mean(0)
+    _, size, axes = torch.linalg.svd(middle, full_matrices=False)
+    points = F.pad(middle @ axes[:2].T, (0, 2 - min(2, len(axes))))
+    variance = size.square()
+    return Map(to_numpy(points), float(variance[:2].sum() / variance.sum().clamp_min(1e-12)))
+
+
+# ---- the table itself ----
+
+BPE_ENTRIES, CONTROL_ENTRIES = 151_643, 26  # Qwen3 technical report, arXiv 2505.09388, section 2; its tokenizer.json
+QWEN3_8B = ModelConfig.from_hf(  # config.json of Qwen/Qwen3-8B
+    {
+        "model_type": "qwen3",
+        "vocab_size": 151_936,
+        "hidden_size": 4096,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "intermediate_size": 12_288,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Size:
+    """A table among its model's parameters. entries: what the tokenizer knows; spare: rows that no text reaches."""
+
+    rows: int
+    width: int
+    entries: int
+    parameters: int
+    share: float
+
+    @property
+    def spare(self) -> int:
+        return self.rows - self.entries
+
+
+def qwen3() -> Size:
+    """The embedding table of Qwen3-8B."""
+    return _size(QWEN3_8B, BPE_ENTRIES + CONTROL_ENTRIES)
+
+
+def ours() -> Size:
+    """The embedded model's table."""
+    return _size(subject.model().config, tokenizer.of_model(FOLDER).get_vocab_size())
+
+
+def _size(config: ModelConfig, entries: int) -> Size:
+    row = next(row for row in parameters(config) if row.name == "embedding")
+    return Size(config.vocab_size, config.d_model, entries, row.value, row.value / total(config))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How large the numbers are. random: of torch.randn; start: as models begin; trained: of the embedded model.
+
+    untouched: how many of its rows are one and the same vector: training never told their pieces apart.
+    """
+
+    random: float
+    start: float
+    trained: float
+    untouched: int
+
+
+@cache
+@torch.inference_mode()
+def spread() -> Spread:
+    """Standard deviations; the random table is drawn in the embedded model's size from seed 0."""
+    drawn = torch.randn(table().shape, generator=torch.Generator().manual_seed(0))
+    return Spread(float(drawn.std()), 0.02, float(table().std()), int(_untouched().sum()))
+
+
+@cache
+def _untouched() -> Tensor:
+    """(vocab,), True where a row is the one that more than half of them are."""
+    middle = table()[table().norm(dim=-1).median(0).indices]
+    return (table() - middle).abs().amax(-1) < 1e-3
+
+
+def untouched(id: int) -> bool:
+    """Is this row one of those that training never told apart?"""
+    return bool(_untouched()[id])
+
+
+# ---- one row, many meanings ----
+
+
+@dataclass(frozen=True)
+class Sense:
+    """A word in two meanings, two sentences each. The last place where it stands is looked at."""
+
+    word: str
+    one: tuple[str, str]
+    other: tuple[str, str]
+
+
+SENSES = (
+    Sense(
+        "saw",
+        ("Tom saw a big dog in the park", "One day, Lily saw a bird"),
+        ("Dad used a saw to cut the wood", "The man had a sharp saw and a hammer"),
+    ),
+    Sense(
+        "bank",
+        ("Mom went to the bank to get money", "Dad put the money in the bank"),
+        ("The frog sat on the bank of the river", "The duck swam to the bank of the river"),
+    ),
+    Sense(
+        "left",
+        ("Tom left the house and went away", "They left the park and went home"),
+        ("He looked to the left and right", "She put the shoe on her left foot"),
+    ),
+    Sense(
+        "watch",
+        ("They sat down to watch a movie", "She likes to watch the birds"),
+        ("Dad had a new watch on his arm", "He looked at his watch to see the time"),
+    ),
+    Sense(
+        "can",
+        ("I can help you", "You can play with me"),
+        ("He put the trash in the can", "She opened the can of beans"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Cosines between a word's vectors, at the table and after each block: (depth,) each."""
+
+    one: np.ndarray  # two sentences, the first meaning
+    other: np.ndarray  # two sentences, the second meaning
+    between: np.ndarray  # the mean over the four pairs of different meaning
+
+
+@torch.inference_mode()
+def drift(sense: Sense) -> Drift:
+    """How far one word's vectors part on the way through the model."""
+    one, other = (
+        F.normalize(torch.stack([_way(s, sense.word) for s in pair]), dim=-1) for pair in (sense.one, sense.other)
+    )
+    between = torch.einsum("ald,bld->abl", one, other).mean((0, 1))
+    return Drift(*(to_numpy(x) for x in ((one[0] * one[1]).sum(-1), (other[0] * other[1]).sum(-1), between)))
+
+
+def _way(text: str, word: str) -> Tensor:
+    """A word's row of the table, then its vector after each block: (depth, d_model)."""
+    encoded = tokenizer.of_model(FOLDER).encode(text)
+    at = len(encoded.tokens) - 1 - encoded.tokens[::-1].index("▁" + word)
+    names = tuple(tokenizer.label(token) for token in encoded.tokens)
+    trace = subject.run(tuple(encoded.ids), names, subject.UNTOUCHED, ("embed", "block*.resid_post"))
+    return torch.stack([torch.from_numpy(np.array(step.value[at])) for step in trace])
+
+
+# ---- from text to text ----
+
+
+def outlook(text: str) -> subject.Outlook:
+    """The next word after a text exactly as it stands, blanks at its end included."""
+    encoded = tokenizer.of_model(FOLDER).encode(text)
+    names = tuple(tokenizer.label(token) for token in encoded.tokens)
+    return subject.outlook(tuple(encoded.ids), names, subject.UNTOUCHED)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the model wrote after a text, one token at a time, always the likeliest.
+
+    ended: it stopped by itself, with the token that means the end.
+    """
+
+    ids: tuple[int, ...]
+    chances: tuple[float, ...]
+    ended: bool
+
+
+@torch.inference_mode()
+def write_on(ids: tuple[int, ...], most: int = MOST_WRITTEN) -> Written:
+    """Repeat: the next token's id, appended to the text. Stops at the end of a text and at the end of the context."""
+    model, made, chances = subject.model(), list(ids), []
+    while len(made) < min(len(ids) + most, model.config.context):
+        probs = model.predict(model.stream(torch.tensor(made))).softmax(-1)
+        made.append(int(probs.argmax()))
+        chances.append(float(probs.max()))
+        if made[-1] == END_OF_TEXT:
+            break
+    new = tuple(made[len(ids) :])
+    return Written(new, tuple(chances), new[-1:] == (END_OF_TEXT,))

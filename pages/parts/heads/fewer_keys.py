@@ -1,0 +1,193 @@
+"""One slider from MHA to MLA on the real weights, and what it means for a large model's cache."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.costs import PRECISIONS, kept
+from core.lab import subject, text
+from core.presets import presets
+from core.tokenizer import Reading
+from core.topics.heads import fewer_keys as sh
+from pages.parts.heads import volume as parts
+from pages.shared import controls, frame
+from pages.shared.asks import predict
+from pages.shared.pictures import bars, live, matrix
+from pages.shared.text import N_, _, filled, prose, say
+
+TITLES = {"converted": N_("converted, as it is"), "healed": N_("healed")}
+START = 6.0  # KV heads: the untouched model, so that the guess is one
+
+
+def _names(some: tuple[sh.Stop, ...]) -> tuple[str, ...]:
+    shared, latent = _("«name» · «n» KV"), _("«name» · rank «n»")
+    return tuple(
+        shared.replace("«name»", s.name).replace("«n»", str(s.n_kv_heads))
+        if s.rank is None
+        else latent.replace("«name»", s.name).replace("«n»", str(s.rank))
+        for s in some
+    )
+
+
+def _offered(reading: Reading) -> tuple[sh.Stop, ...]:
+    return tuple(sh.stops()[i] for i in sh.offered(len(reading.ids)))
+
+
+def _slider(reading: Reading, *, hidden: bool = False) -> live.Slider:
+    some = _offered(reading)
+    values = tuple(stop.value for stop in some)
+    now = controls.kept("kv", START, controls.near(values))
+    return live.Slider("kv", _("Keys and values"), values, now, _names(some), together=True, hidden=hidden)
+
+
+def _receive(name: str, value: Any) -> None:
+    if name == "kv" and isinstance(value, int | float):
+        controls.keep("kv", controls.near([stop.value for stop in sh.stops()])(str(value)), START)
+
+
+def _captions(reading: Reading, found: sh.Shared, side: str) -> list[str]:
+    """One line a stop: the cache, the error, the loss."""
+    template = _("{bytes:,} bytes a token · error {error:.0%} · loss {loss:.2f}")
+    losses = sh.losses()[sh.SIDES.index(side)][list(sh.offered(len(reading.ids)))]
+    return [
+        template.format(bytes=stop.bytes_a_token, error=float(error), loss=float(loss))
+        for stop, error, loss in zip(_offered(reading), found.error, losses, strict=True)
+    ]
+
+
+def _guess() -> bool:
+    """Half the keys gone: what does it do?"""
+    loss, blind = sh.losses(), float(np.log(subject.model().config.vocab_size))
+    return bool(
+        predict.ask(
+            predict.Prediction(
+                "halved",
+                N_(
+                    "Let every two heads share one key and one value, the mean of theirs. Loss on stories was «before». "
+                    "And now?"
+                ),
+                {
+                    "same": N_("much the same"),
+                    "double": N_("more than doubles"),
+                    "guess": N_("no better than guessing"),
+                },
+                "guess" if loss[0, 1] > blind else "double" if loss[0, 1] > 2 * loss[0, 0] else "same",
+                dict.fromkeys(
+                    ("same", "double", "guess", "?"),
+                    N_(
+                        "It goes from «before» to «after»; blind guessing costs «blind». Fitted again, layer by layer, "
+                        "it comes back to «healed»."
+                    ),
+                ),
+            ),
+            blind=f"{blind:.1f}",
+            before=f"{loss[0, 0]:.2f}",
+            after=f"{loss[0, 1]:.2f}",
+            healed=f"{loss[1, 1]:.2f}",
+        )
+    )
+
+
+def slider(reading: Reading) -> None:
+    """Both sides at every stop: the chosen head's map and the next word."""
+    _guess()
+    demo = parts.chosen(reading)
+    prose("heads", "sharing")
+    with st.spinner(_("Running the model with fewer and fewer keys …")):
+        found = frame.cached(sh.run, reading.ids, demo.layer, demo.head)
+    *sides, last = st.columns([4, 4, 1.8], gap="medium")
+    for side, column in zip(sh.SIDES, sides, strict=True):
+        with column:
+            _side(reading, found[side], side)
+    with last:
+        say("**who reads which key**")
+        _wiring(reading)
+        say("The maps are those of head «head», chosen above.", head=parts.name_of(demo.layer, demo.head))
+    with st.expander(_("How each was made")):
+        prose("heads", "made", d=subject.model().config.d_model, both=sh.stops()[0].numbers)
+
+
+def _side(reading: Reading, found: sh.Shared, side: str) -> None:
+    say(f"**{_(TITLES[side])}**")
+    says = filled(_("The weights of one head at every way to keep keys and values: «side»."), side=_(TITLES[side]))
+    matrix.show(
+        found.weights,
+        key=f"kept_{side}",
+        quantity="weights",
+        says=says.replace("\\", ""),
+        rows=text.names(reading.tokens),
+        columns=text.names(reading.tokens),
+        look=matrix.Look(most=26, tall=340),
+        row=len(reading.ids) - 1,
+        slider=_slider(reading),
+        captions=_captions(reading, found, side),
+        released=_receive,
+    )
+    nothing = np.zeros(subject.model().config.vocab_size)
+    bars.show(
+        [text.word(i, nothing).token for i in found.ids],
+        found.probs,
+        key=f"says_{side}",
+        quantity="next_probs",
+        says=_("How likely each word is to come next."),
+        ghost=found.probs[0],
+        high=1.0,
+        percent=True,
+        slider=_slider(reading, hidden=True),
+        released=_receive,
+    )
+
+
+def _wiring(reading: Reading) -> None:
+    """Which query heads share a key and a value, at every stop."""
+    n_heads = parts.shape()[1]
+    names = [str(i) for i in range(n_heads)]
+    matrix.show(
+        sh.wiring(_offered(reading)),
+        key="wiring",
+        quantity="allowed",
+        says=_("Which query head reads which key and value head; a latent is one for all."),
+        rows=names,
+        columns=names,
+        look=matrix.Look(row_title=N_("head"), column_title="KV", most=22, digits=0, tools=False),
+        slider=_slider(reading, hidden=True),
+        released=_receive,
+    )
+
+
+def cache() -> None:
+    """The same step in a large model, in bytes."""
+    qwen, deep = presets()["qwen3-8b"].config, presets()["deepseek-v3"].config
+    counts = [n for n in (32, 16, 8, 4, 2, 1) if qwen.n_heads % n == 0]
+    size = float(PRECISIONS["bf16"])
+    rows = [(_names_of(n, qwen.n_heads), replace(qwen, n_kv_heads=n)) for n in counts]
+    rows.append(("DeepSeek-V3", deep))
+    table = np.array([sum(kept(config).values()) * size for _name, config in rows])
+    mine = table[counts.index(qwen.n_kv_heads)]
+    prose(
+        "heads",
+        "cache",
+        full=f"{table[0] / 1024:.0f}",
+        mine=f"{mine / 1024:.0f}",
+        group=qwen.n_heads // qwen.n_kv_heads,
+        latent=f"{table[-1] / 1024:.1f}",
+        long=f"{mine * 32768 / 2**30:.1f}",
+        tokens="32,768",
+    )
+    bars.show(
+        [name for name, _config in rows],
+        table / 1024,
+        key="kv_bytes",
+        quantity="kv_cache",
+        says=_("KiB that one token leaves in the cache of all layers."),
+        marked=counts.index(qwen.n_kv_heads),
+        tools=True,
+    )
+
+
+def _names_of(n: int, heads: int) -> str:
+    return f"{'MHA' if n == heads else 'MQA' if n == 1 else 'GQA'} {n}"

@@ -1,0 +1,230 @@
+"""The sentence, the guess, and one head that is turned up and down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.lab import subject
+from core.lab import text as sentence
+from core.tokenizer import Reading
+from core.topics.heads import volume
+from core.topics.heads.volume import Demo
+from pages.shared import controls, frame, story
+from pages.shared.asks import predict
+from pages.shared.pictures import bars, live, matrix
+from pages.shared.text import N_, _, filled, say
+
+TELLING = {  # text of the gallery -> the head that makes a difference there
+    sentence.TWIN: (4, 4),
+    "The cat slept on the rug. The dog slept on the": (5, 1),
+    "Tom was very thirsty. He wanted to": (4, 3),
+    "Anna is a girl. Tom is a": (5, 2),
+    "Tom dropped the glass and it": (4, 4),
+}
+DENT = 0.05  # of probability: what counts as a loss
+MISSED = {
+    "gone": N_("Without head «head» it is «after», before «before». Here the clear pattern is an important one, too."),
+    "dented": N_("Without head «head» it is «after», before «before»: it helps, and others make up for most of it."),
+    "same": N_(
+        "Without head «head» it is «after», before «before». A clear pattern is not yet an important one: "
+        "the head that is missed most is «worst», and without it «rest» is left."
+    ),
+}
+HABITS = {
+    "previous": N_("the word before"),
+    "itself": N_("itself"),
+    "first": N_("the first token"),
+    "same": N_("the same word, earlier"),
+}
+CLEAR = 0.4  # of the weight: what counts as a habit
+
+
+def shape() -> tuple[int, int]:
+    """(layers, heads) of the embedded model."""
+    config = subject.model().config
+    return config.n_layers, config.n_heads
+
+
+def name_of(layer: int, head: int) -> str:
+    return f"{layer}.{head}"
+
+
+def names() -> list[str]:
+    layers, heads = shape()
+    return [name_of(i, j) for i in range(layers) for j in range(heads)]
+
+
+# ---- the text ----
+
+
+def text() -> Reading:
+    return story.ask(_choose)
+
+
+def _choose(words: str) -> None:
+    controls.forget("volume", "muted")
+    controls.keep("loud", TELLING.get(words, (1, 2)), (1, 2))
+
+
+# ---- the guess ----
+
+
+def prediction(reading: Reading) -> None:
+    """The head with the clearest pattern falls silent: does anybody notice?"""
+    found = frame.cached(volume.habits, reading.ids, reading.tokens)
+    if found is None:
+        return
+    layer, head = np.unravel_index(int(found.previous.argmax()), found.previous.shape)
+    before = frame.cached(subject.outlook, reading.ids, reading.tokens, subject.UNTOUCHED).asked
+    after = frame.cached(volume.without, Demo(reading.ids, reading.tokens, layer, head))
+    verdict = "gone" if after < before.p / 2 else "dented" if before.p - after > DENT else "same"
+    options = {"gone": N_("loses more than half"), "dented": N_("loses a little"), "same": N_("loses next to nothing")}
+    answered = controls.kept("silent", None, controls.one_of((*options, predict.UNSURE)))
+    worst, rest = _most_missed(reading) if answered and verdict == "same" else ("", "")
+    predict.ask(
+        predict.Prediction(
+            "silent",
+            N_(
+                "Guess first: head «head» draws the clearest pattern, the word before. It falls silent. What happens to “«word»”?"
+            ),
+            options,
+            verdict,
+            dict.fromkeys((*options, predict.UNSURE), MISSED[verdict]),
+        ),
+        head=name_of(layer, head),
+        word=before.token,
+        before=f"{before.p:.1%}",
+        after=f"{after:.1%}",
+        worst=worst,
+        rest=rest,
+    )
+
+
+def _most_missed(reading: Reading) -> tuple[str, str]:
+    """The head whose silence costs the next word most, and what is left of it."""
+    with st.spinner(_("Silencing every head once …")):
+        _answer, table = frame.cached(volume.silenced, reading.ids, reading.tokens)
+    return name_of(*np.unravel_index(int(table.argmin()), table.shape)), f"{table.min():.1%}"
+
+
+# ---- one head, louder and quieter ----
+
+
+def _as_head(text: str) -> tuple[int, int] | None:
+    cell = controls.as_cell(text)
+    return cell if cell and all(x < n for x, n in zip(cell, shape(), strict=True)) else None
+
+
+def as_muted(text: str) -> tuple[tuple[int, int], ...] | None:
+    """'1.2_4.4' -> ((1, 2), (4, 4)); what names no head is left out."""
+    found = (_as_head(part.replace(".", ",")) for part in text.split("_"))
+    return tuple(sorted({head for head in found if head}))
+
+
+def muted() -> tuple[tuple[int, int], ...]:
+    return controls.kept("muted", (), as_muted)
+
+
+def chosen(reading: Reading) -> Demo:
+    """The sentence, and the head whose volume is turned."""
+    return Demo(reading.ids, reading.tokens, *controls.kept("loud", (1, 2), _as_head))
+
+
+def _slider(demo: Demo, *, hidden: bool = False) -> live.Slider:
+    stops = volume.volumes(len(demo.ids))
+    now = controls.kept("volume", 1.0, controls.near(stops))
+    label = filled(_("Volume of head «head»"), head=name_of(demo.layer, demo.head)).replace("\\", "")
+    return live.Slider("volume", label, stops, now, tuple(f"{v:.0%}" for v in stops), together=True, hidden=hidden)
+
+
+def _receive(demo: Demo) -> Any:
+    layers, heads = shape()
+    nearest = controls.near(volume.volumes(len(demo.ids)))
+
+    def receive(name: str, value: Any) -> None:
+        if name == "volume" and isinstance(value, int | float):
+            controls.keep("volume", nearest(str(value)), 1.0)
+        if name == "cell" and isinstance(value, list) and len(value) == 2 and isinstance(value[0], int):
+            row = value[0]
+            if 0 <= row < layers * heads:
+                controls.keep("loud", divmod(row, heads), (1, 2))
+
+    return receive
+
+
+def turned(demo: Demo) -> volume.Turned:
+    """The chosen head at every volume; of a long text that takes a moment, once a head."""
+    if len(demo.ids) <= volume.LONG // 2:
+        return frame.cached(volume.turned, demo)
+    with st.spinner(_("Turning the volume from stop to stop …")):
+        return frame.cached(volume.turned, demo)
+
+
+def views(demo: Demo) -> None:
+    """Where the last token looks, in every head, while one head's output is turned down or up."""
+    found = turned(demo)
+    row = demo.layer * shape()[1] + demo.head
+    matrix.show(
+        found.views,
+        key="views",
+        quantity="weights",
+        says=_("Where the last token looks, one row a head, while the volume of one head changes."),
+        rows=names(),
+        columns=sentence.names(demo.tokens),
+        look=matrix.Look(row_title=N_("head"), row_role="a", row_height=12),
+        slider=_slider(demo),
+        row=row,
+        signature=True,
+        released=_receive(demo),
+    )
+
+
+def next_word(demo: Demo) -> None:
+    """The next word at every volume, moved by the same slider."""
+    found = turned(demo)
+    say("**The next word**, with head «head» at this volume", head=name_of(demo.layer, demo.head))
+    bars.show(
+        [sentence.word(i, np.zeros(subject.model().config.vocab_size)).token for i in found.ids],
+        found.probs,
+        key="heard",
+        quantity="next_probs",
+        says=_("How likely each word is to come next."),
+        ghost=found.probs[volume.volumes(len(demo.ids)).index(1.0)],
+        high=1.0,
+        percent=True,
+        slider=_slider(demo, hidden=True),
+        released=_receive(demo),
+    )
+    if demo.layer == shape()[0] - 1:
+        say("This head stands in the last block: no head comes after it, so only the bars move.")
+
+
+def habit(demo: Demo) -> None:
+    """Name the head's habit before its numbers are shown."""
+    found = frame.cached(volume.habits, demo.ids, demo.tokens)
+    if found is None:
+        return
+    shares = {name: float(getattr(found, name)[demo.layer, demo.head]) for name in HABITS}
+    best = max(shares, key=lambda name: shares[name])
+    answer = best if shares[best] >= CLEAR else "none"
+    told = N_(
+        "Measured on your sentence: «previous» of its weight goes to the word before, «itself» to itself, «first» to "
+        "the first token; «same» to an earlier copy of the same word, where there is one. Above «clear» we call it a "
+        "habit here. On another sentence the same head may do something else."
+    )
+    options = HABITS | {"none": N_("none of these")}
+    predict.ask(
+        predict.Prediction(
+            f"habit{demo.layer}{demo.head}",
+            N_("What does head «head» look at, over all words?"),
+            options,
+            answer,
+            {option: told for option in (*options, predict.UNSURE)},
+        ),
+        head=name_of(demo.layer, demo.head),
+        clear=f"{CLEAR:.0%}",
+        **{name: f"{share:.0%}" for name, share in shares.items()},
+    )

@@ -1,0 +1,278 @@
+"""The ledger: which model, and how many tokens of conversation weigh as much as its weights."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core import costs
+from pages.parts.ledger.models import Model
+from pages.shared import controls, frame
+from pages.shared.asks import predict
+from pages.shared.pictures import code, live, stack
+from pages.shared.text import N_, _, filled, prose, say
+
+DEVICES = {id: one.name.split()[0] if one.name.endswith("GB") else one.name for id, one in costs.DEVICES.items()}
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+KEPT = {
+    "keys": N_("the keys"),
+    "values": N_("the values"),
+    "latent": N_("the latent vector"),
+    "rotated key": N_("the rotated key"),
+}
+SHARED = {
+    "mha": N_("MHA: every head its own keys"),
+    "gqa": N_("GQA: groups of heads share"),
+    "mqa": N_("MQA: all heads share one"),
+    "mla": N_("MLA: one short vector a token"),
+}
+
+
+def as_bytes(n: float) -> str:
+    """Bytes as people read them, in powers of 1,024."""
+    n, k = float(n), 0
+    while n >= 1023.5 and k < len(UNITS) - 1:
+        n, k = n / 1024, k + 1
+    return f"{int(n + 0.5):,} {UNITS[k]}" if k == 0 or n >= 100 else f"{n:.3g} {UNITS[k]}"
+
+
+def as_power(n: float) -> str:
+    """4.91 × 10²²."""
+    digits, power = f"{n:.2e}".split("e")
+    return f"{digits} × 10{str(int(power)).translate(SUPERSCRIPT)}"
+
+
+def as_gap(ratio: float) -> str:
+    """How far a ratio is from one: +4.3 %; nothing is ever minus zero."""
+    text = f"{100 * (ratio - 1):+.1f} %"
+    return "0.0 %" if text[1:] == "0.0 %" else text.replace("-", "−")
+
+
+def as_share(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+# ---- guess first ----
+
+
+def prediction(model: Model) -> bool:
+    """How long must one text get? The answer is core's, for whichever model is chosen. True once it is answered."""
+    talk = costs.Talk(model.config)
+    length = -(-talk.weights // talk.token)
+    answer = str(min(6, max(3, round(float(np.log10(float(length)))))))
+    options = {
+        "3": N_("about 1,000"),
+        "4": N_("about 10,000"),
+        "5": N_("about 100,000"),
+        "6": N_("about a million, or more"),
+    }
+    right = N_("A token leaves «token», the weights take «weights»: it takes «length» tokens. Drag and see.")
+    off = N_(
+        "A token leaves «token», more than most people think, and the weights take «weights»: «length» tokens. Drag and see."
+    )
+    early = N_("Not so fast: a token leaves «token», and the weights take «weights». It takes «length» tokens.")
+    because = {token: right if token == answer else early if token < answer else off for token in options} | {
+        "?": right
+    }
+    if talk.even() is None:
+        never = N_(
+            "A token leaves «token», the weights take «weights»: it takes «length» tokens. "
+            "One text never holds so many: this model looks back «window» tokens and lets go of the rest."
+        )
+        because = dict.fromkeys(because, never)
+    question = N_(
+        "Guess first: each token leaves its keys and values behind. How many tokens until they weigh as much as «name»?"
+    )
+    if model.config.pooler:
+        question = N_(
+            "Guess first: if «name» wrote word by word, each token would leave its keys and values behind. How many "
+            "tokens until they weigh as much as the model?"
+        )
+    values = dict(
+        name=model.name, token=as_bytes(talk.token), weights=as_bytes(talk.weights), length=f"{int(length):,}"
+    ) | dict(window=f"{model.config.window or 0:,}")
+    return bool(predict.ask(predict.Prediction("balance", question, options, answer, because), **values))
+
+
+# ---- the signature: the cache against the weights ----
+
+
+def talk_of(model: Model) -> costs.Talk:
+    """What the visitor sets: how many texts at once, and how many bytes a number takes."""
+    one, two, three = st.columns([3.4, 2.3, 2.3], vertical_alignment="bottom")
+    with one:
+        readers = controls.pick("Texts at once (batch)", costs.BATCHES, 1, key="readers")
+    with two:
+        weights = controls.pick("Weights in", list(costs.PRECISIONS), "bf16", key="weights_in")
+    with three:
+        cache = controls.pick("Cache in", list(costs.PRECISIONS), "bf16", key="cache_in")
+    return costs.Talk(model.config, readers, weights, cache)
+
+
+def conversation(model: Model, answered: bool) -> None:
+    """Weights and cache as two bars, at every length; below, what other ways of sharing would keep."""
+    talk = talk_of(model)
+    found = frame.cached(costs.conversation, talk)
+    nearest = controls.near(found.stops)
+    length = int(controls.kept("text_length", min(found.stops, key=lambda n: abs(n - 4096)), nearest))
+    shown = tuple(f"{n:,}" for n in found.stops)
+    slider = live.Slider("text_length", _("Tokens in each text"), found.stops, length, shown, together=True)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        names = list(costs.kept(model.config))
+        stack.show(
+            _against(found.cache.numpy(), float(talk.weights)),
+            [_("The weights"), _("The KV cache")],
+            [_("weights"), *(_(KEPT[name]) for name in names)],
+            key="balance_bars",
+            quantity="cache",
+            says=_("The weights of the model and the KV cache of all texts, in bytes."),
+            form="bytes",
+            roles=("warn", "k", "v"),
+            slider=slider,
+            captions=_captions(talk, found),
+            signature=True,
+            released=_receiver(found.stops),
+        )
+        prose("ledger", "idea")
+    with right:
+        _beside(model, talk, length, answered or length == talk.even())
+    _sharing(model, talk, found, slider)
+    demo = costs.Demo(talk, costs.Work(model.config), costs.Training(model.config))
+    st.download_button(_("The numbers (.npz)"), lambda: _as_npz(demo), "ledger.npz", key="ledger_npz")
+    code.show(costs.CACHE)
+
+
+def _as_npz(demo: costs.Demo) -> bytes:
+    """Every frame of the ledger's sliders for this model."""
+    file = io.BytesIO()
+    costs.run(demo).save(file)
+    return file.getvalue()
+
+
+def _against(cache: np.ndarray, weights: float) -> np.ndarray:
+    """(frame, row, part): the weights above, the cache below."""
+    bars = np.zeros((len(cache), 2, 1 + cache.shape[1]))
+    bars[:, 0, 0] = weights
+    bars[:, 1, 1:] = cache
+    return bars
+
+
+def _captions(talk: costs.Talk, found: costs.Conversation) -> list[str]:
+    """One line for every length."""
+    plain = _("{held} tokens in the cache: {cache}, {ratio} × the weights.")
+    equal = _("{held} tokens in the cache: {cache}. As much as the weights!")
+    even, weights = talk.even(), float(talk.weights)
+    return [
+        (equal if n == even else plain).format(
+            held=f"{talk.held(n):,}", cache=as_bytes(cache), ratio=f"{cache / weights:.3g}"
+        )
+        for n, cache in zip(found.stops, found.cache.sum(1).tolist(), strict=True)
+    ]
+
+
+def _receiver(stops: tuple[int, ...]) -> Callable[[str, Any], None]:
+    def receive(name: str, value: Any) -> None:
+        if name == "text_length" and value in stops:
+            controls.keep("text_length", int(value))
+
+    return receive
+
+
+def _to_balance(length: int) -> None:
+    controls.keep("text_length", length)
+
+
+def _beside(model: Model, talk: costs.Talk, length: int, told: bool) -> None:
+    """The formula with the model's own numbers, what fits where, and how fast it could be."""
+    _written(model, talk)
+    even = talk.even()
+    if model.config.pooler:
+        say("BERT reads everything at once and keeps no cache. This is what it would keep if it wrote word by word.")
+    if even is None:
+        template = N_(
+            "This model looks back «window» tokens. Its cache stops growing there: at this batch the bars never meet."
+        )
+        say(template, window=f"{model.config.window:,}")
+    elif told:
+        template = N_("The bars meet at **«even»** tokens a text, «all» in all.")
+        say(template, even=f"{even:,}", all=f"{even * talk.readers:,}")
+        st.button(_("Go there"), on_click=_to_balance, args=(even,), key="to_balance")
+    else:
+        say("**Drag the length until the two bars are equally long.**")
+    device = costs.DEVICES[controls.choice("Runs on", DEVICES, "h100", key="device")]
+    both = float(talk.weights + talk.cache(length))
+    count = max(1, math.ceil(both / device.memory))
+    template = N_(
+        "At «length» tokens: «both» together. That takes **«count» × «device»** with «memory» each. Every step reads "
+        "the weights it uses, «read» of them, and the whole cache, so the speed is at best **«speed» tokens a second**."
+    )
+    speed = count * costs.tokens_per_second(talk, length, device)
+    numbers = dict(length=f"{length:,}", both=as_bytes(both), memory=as_bytes(device.memory), speed=f"{speed:,.0f}")
+    read = as_bytes(costs.read_by_step(talk.config, talk.readers) * costs.PRECISIONS[talk.weights_in])
+    say(template, count=f"{count:,}", device=device.name, read=read, **numbers)
+    if model.config.moe and talk.readers > 1:
+        moe, met = model.config.moe, costs.experts_met(model.config, talk.readers)
+        template = N_(
+            "Each of the «readers» tokens of a step goes to «chosen» experts of a layer. If they spread evenly, "
+            "«met» of the «experts» experts are read."
+        )
+        spread = dict(readers=talk.readers, chosen=moe.n_active, met=f"{met:.0f}", experts=moe.n_experts)
+        say(template, **spread)
+    if length > model.config.context:
+        say("The model was made for «context» tokens; this is beyond.", context=f"{model.config.context:,}")
+
+
+def _written(model: Model, talk: costs.Talk) -> None:
+    c, each = model.config, f"{costs.PRECISIONS[talk.cache_in]:g}"
+    if c.mla:
+        st.latex(
+            rf"L\,(r_{{kv}} + d_r)\cdot\text{{bytes}} = {c.n_layers}\cdot({c.mla.kv_rank}+{c.mla.d_rope})\cdot {each}"
+        )
+    else:
+        st.latex(
+            rf"2\,L\,h_{{kv}}\,d_h\cdot\text{{bytes}} = 2\cdot{c.n_layers}\cdot{c.n_kv_heads}\cdot{c.head_dim}\cdot {each}"
+        )
+    template = N_("= **«exact» bytes**, «token», for each token. Times the length, times the number of texts.")
+    say(template, exact=f"{float(talk.token):,.0f}", token=as_bytes(talk.token))
+
+
+def _sharing(model: Model, talk: costs.Talk, found: costs.Conversation, slider: live.Slider) -> None:
+    """The same tokens, were the keys shared otherwise; moves with the slider above."""
+    if not controls.switch("What if the heads shared their keys otherwise?", False, key="sharing"):
+        return
+    mine, numbers = costs.kind(model.config), costs.variants(model.config)
+    others = found.variants.numpy()
+    bars = np.zeros((len(others), 1 + len(numbers), 2))
+    bars[:, 0, 0] = float(talk.weights)
+    bars[:, 1:, 1] = others
+    names = [_(SHARED[name]) + (f" · {model.name}" if name == mine else "") for name in numbers]
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        stack.show(
+            bars,
+            [_("The weights"), *names],
+            [_("weights"), _("KV cache")],
+            key="sharing_bars",
+            quantity="cache",
+            says=_("The KV cache of the same tokens under four ways to share keys and values."),
+            form="bytes",
+            roles=("warn", "k"),
+            slider=replace(slider, hidden=True),
+        )
+    with right:
+        each = {name: as_bytes(n * costs.PRECISIONS[talk.cache_in]) for name, n in numbers.items()}
+        prose("ledger", "sharing", name=model.name, mha=each["mha"], mqa=each["mqa"], mla=each["mla"])
+        rows = [f"| {_(SHARED[name])} | {size} |" for name, size in each.items()]
+        st.markdown("\n".join([f"| | {_('bytes a token')} |", "|---|---:|", *rows]))
+
+
+def title(text: str, **values: object) -> None:
+    st.subheader(filled(_(text), **values), anchor=False)

@@ -1,0 +1,336 @@
+"""The masks page: the mask on the live model, painted or picked, its leak detector and the next word."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.lab import story_losses as recorded
+from core.lab import subject
+from core.lab import text as sentence
+from core.tokenizer import Reading
+from core.topics.masks import gradients
+from core.topics.masks import patterns as mk
+from core.trace import Trace
+from core.whatif import Change
+from pages.shared import controls, frame, story
+from pages.shared.asks import predict
+from pages.shared.pictures import bars, live, matrix
+from pages.shared.text import N_, _, filled, prose, say
+
+KINDS = {
+    "window": N_("sliding window"),
+    "global": N_("window + first token"),
+    "prefix": N_("prefix"),
+    "padding": N_("padding"),
+}
+SIZES = {
+    "window": N_("How far back, itself included"),
+    "global": N_("How far back, and the first token always"),
+    "prefix": N_("Tokens that everybody sees"),
+    "padding": N_("Tokens that count as padding"),
+}
+SHOWN = {"weights": N_("the weights"), "added": N_("the mask: 0 or −∞")}
+LOOKS = {"weights": matrix.Look(tall=430), "added": matrix.Look(tall=430, bound=1.0, digits=0, closed=N_("−∞"))}
+
+
+# ---- the text, and a guess ----
+
+
+def text() -> tuple[Reading, int, int]:
+    """The sentence and the head whose weights are shown."""
+    one, two, three = st.columns([4, 2.7, 2.7], vertical_alignment="bottom")
+    with one:
+        reading = story.box()
+    config = subject.model().config
+    with two:
+        layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
+    with three:
+        head = controls.pick("Head", range(config.n_heads), 1, key="head")
+    return reading, layer, head
+
+
+def prediction() -> None:
+    """Which way does the loss go? The answer is recorded from the model itself."""
+    before, after = recorded.loss(subject.UNTOUCHED), recorded.loss(Change(mask=False))
+    answer = "falls" if after < before * 0.95 else "rises" if after > before * 1.05 else "stays"
+    because = {
+        "falls": N_(
+            "It rises, from «before» to «after» nats a token. The answers now stand in plain sight, but this model never "
+            "learned to use them: what comes from ahead is noise to it."
+        ),
+        "stays": N_(
+            "It rises, from «before» to «after» nats a token. Every softmax now shares its one unit with words it has "
+            "never met there, and each block hands the damage on."
+        ),
+        "rises": N_(
+            "From «before» to «after» nats a token. A model trained with the mask cannot use what stands ahead. One that "
+            "was trained without it can: meet it below."
+        ),
+        "?": N_(
+            "It rises, from «before» to «after» nats a token: seeing more is worse, if you were trained to see less."
+        ),
+    }
+    options = {"falls": N_("falls"), "stays": N_("stays"), "rises": N_("rises")}
+    question = N_("Guess first: this trained model loses its mask, so every word sees the future. Its loss?")
+    values = dict(before=f"{before:.2f}", after=f"{after:.2f}")
+    predict.ask(predict.Prediction("unmasked", question, options, answer, because), **values)
+
+
+# ---- the mask in the URL ----
+
+
+def mask_of(reading: Reading, layer: int, head: int, kind: str) -> mk.Demo:
+    """Pattern, size and painting as the URL says; whatever does not fit this sentence is left out."""
+    n = len(reading.ids)
+    stops, kept = mk.stops(kind, n), controls.kept(f"mask_{kind}", None, controls.as_number)
+    size = mk.usual(kind, n) if kept is None else int(min(stops, key=lambda stop: abs(stop - kept)))
+    return mk.Demo(reading.ids, reading.tokens, layer, head, kind, size, painted(n))
+
+
+def painted(n: int) -> mk.Paint:
+    """The painting in the URL, if it was made for as many tokens."""
+    written = controls.kept("mask_paint", "", lambda text: text if mk.unspell(text, n) else None)
+    return (mk.unspell(written, n) if written else None) or mk.Paint()
+
+
+def causal(reading: Reading, layer: int, head: int) -> mk.Demo:
+    """The model as it was trained."""
+    return mk.Demo(reading.ids, reading.tokens, layer, head, "window", len(reading.ids))
+
+
+def reset() -> None:
+    """Back to the causal mask."""
+    controls.forget("mask_paint", "mask_kind", *(f"mask_{kind}" for kind in KINDS))
+
+
+def unmask(n: int) -> None:
+    """Everybody sees everything."""
+    reset()
+    controls.keep("mask_kind", "prefix")
+    controls.keep("mask_prefix", n)
+
+
+def receiver(demo: mk.Demo) -> Callable[[str, Any], None]:
+    """What the picture lets go: the slider's stop, a stroke of the brush."""
+    n, stops = len(demo.ids), mk.stops(demo.kind, len(demo.ids))
+
+    def receive(name: str, value: Any) -> None:
+        if name == f"mask_{demo.kind}" and value in stops:
+            controls.keep(name, value)
+        stroke = matrix.stroke(value, n, n) if name == "paint" and n <= mk.PAINTABLE else None
+        if stroke:
+            plain = mk.pattern(demo.kind, n, demo.size)
+            controls.keep("mask_paint", mk.spell(demo.paint.stroke(*stroke).needed(plain)), "")
+
+    return receive
+
+
+def slider(demo: mk.Demo, *, hidden: bool = False) -> live.Slider | None:
+    """The size of the pattern; the stop that is the causal mask, or none at all, says so."""
+    n, stops = len(demo.ids), mk.stops(demo.kind, len(demo.ids))
+    if len(stops) < 2:
+        return None
+    names = {mk.usual(demo.kind, n): _("causal")} | ({n: _("no mask")} if demo.kind == "prefix" else {})
+    shown = tuple(f"{stop} · {names[stop]}" if stop in names else str(stop) for stop in stops)
+    return live.Slider(f"mask_{demo.kind}", _(SIZES[demo.kind]), stops, demo.size, shown, together=True, hidden=hidden)
+
+
+# ---- the pictures ----
+
+
+def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
+    """Controls, the map under the mask, the lamp and the next word. Returns what is chosen."""
+    one, two, three = st.columns([4.6, 2.6, 3], vertical_alignment="center", gap="small")
+    with one:
+        kind = controls.choice("Pattern", KINDS, "window", key="mask_kind", hide_label=True)
+    with two:
+        shown = controls.choice("Shown", SHOWN, "weights", key="mask_shows", hide_label=True)
+    with three, st.container(horizontal=True):
+        st.button(_("Plain causal mask"), on_click=reset, key="mask_reset")
+        st.button(_("No mask"), on_click=unmask, args=(len(reading.ids),), key="mask_off")
+    demo = mask_of(reading, layer, head, kind)
+    left, right = st.columns([3, 2], gap="medium")
+    with st.spinner(_("Reading under every size of the mask …"), show_time=False):
+        found = frame.cached(mk.frames, demo.sweep)
+    with left:
+        picture(demo, found, shown)
+    with right:
+        lamp(demo)
+        next_word(demo, found)
+        prose("masks", f"kind_{kind}", **facts(demo, found))
+    return demo
+
+
+def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
+    """One head under the mask, at every stop. A press opens or closes cells in every head of every block."""
+    n, tokens = len(demo.ids), sentence.names(demo.tokens)
+    added = np.where(found.shut, -np.inf, 0.0)
+    matrix.show(
+        found.weights if shown == "weights" else added,
+        key="masked",
+        quantity="weights" if shown == "weights" else "masked",
+        says=_("One head of the live model under your mask. Hatched cells are closed, in all heads of all blocks."),
+        rows=tokens,
+        columns=tokens,
+        look=LOOKS[shown],
+        slider=slider(demo),
+        shut=found.shut,
+        signature=True,
+        paint=n <= mk.PAINTABLE,
+        captions=[_("{open} of {all} cells are open").format(open=int((~one).sum()), all=n * n) for one in found.shut],
+        released=receiver(demo),
+    )
+    _below(demo)
+
+
+def _below(demo: mk.Demo) -> None:
+    """What the brush does, what takes its paint off, and the numbers."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(demo.ids) > mk.PAINTABLE:
+            template = N_("Painting is for texts of at most «most» tokens: a longer one would not fit into a link.")
+            say(template, most=mk.PAINTABLE)
+        elif demo.paint == mk.Paint():
+            say("🖌️ Press on a cell to open or close it; drag to paint.")
+        else:
+            label = filled(_("Wash off the paint («count»)"), count=len(demo.paint.open) + len(demo.paint.shut))
+            st.button(label, on_click=controls.forget, args=("mask_paint",), key="wash")
+        st.download_button(_("The numbers (.npz)"), lambda: as_npz(mk.run(demo)), "masks.npz", key="mask_npz")
+
+
+def as_npz(trace: Trace) -> bytes:
+    file = io.BytesIO()
+    trace.save(file)
+    return file.getvalue()
+
+
+def lamp(demo: mk.Demo) -> None:
+    """Does any output depend on an input it must not know? Autograd says it, the mask is not asked."""
+    with st.spinner(_("Following the gradients …"), show_time=False):
+        found = frame.cached(gradients.influence, demo.wiring, False)
+    count, pairs = found.leaks[-1], int(found.forbidden.sum())
+    with st.container(border=True, key="lamp"):
+        if len(found.rows) < len(demo.ids):
+            say("A long text: «rows» of its «n» outputs are followed.", rows=len(found.rows), n=len(demo.ids))
+        if not count:
+            template = N_("🟢 **No leak.** Forbidden pairs: «pairs», and every gradient among them is exactly 0.")
+            say(template, pairs=pairs)
+            return
+        row, key = found.worst
+        query = found.rows[row]
+        template = N_(
+            "🔴 **Leak.** «count» of «pairs» forbidden gradients are not 0. Worst: the output at “«row»” (place «at») moves "
+            "with the input “«key»” (place «from_»), gradient «slope»."
+        )
+        names = dict(row=demo.tokens[query], at=query, key=demo.tokens[key], from_=key)
+        say(template, count=count, pairs=pairs, slope=f"{found.values[-1, row, key]:.3g}", **names)
+
+
+def next_word(demo: mk.Demo, found: mk.Frames) -> None:
+    """The likeliest next words at every stop, moving with the map."""
+    at = mk.stops(demo.kind, len(demo.ids)).index(demo.size)
+    st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
+    bars.show(
+        [word.token for word in found.words],
+        found.probs,
+        key="masked_next",
+        quantity="next_probs",
+        says=_("How likely each word is to come next."),
+        ghost=found.before,
+        high=1.0,
+        marked=0,
+        percent=True,
+        slider=slider(demo, hidden=True),
+    )
+    template = N_("p(«word») = «now», untouched «then»")
+    say(template, word=found.answer.token, now=f"{found.probs[at, 0]:.3f}", then=f"{found.answer.p:.3f}")
+
+
+def facts(demo: mk.Demo, found: mk.Frames) -> dict[str, object]:
+    """What the sentence beside the picture tells about this pattern."""
+    stops, p = mk.stops(demo.kind, len(demo.ids)), found.probs[:, 0]
+    layers = subject.model().config.n_layers
+    jump = int(np.abs(np.diff(p)).argmax()) if len(p) > 1 else 0
+    after = min(jump + 1, len(p) - 1)
+    return dict(
+        word=found.answer.token,
+        before=stops[jump],
+        after=stops[after],
+        low=f"{p[jump]:.3f}",
+        high=f"{p[after]:.3f}",
+        size=demo.size,
+        layers=layers,
+        reach=min(len(demo.ids), gradients.reach(demo.size, layers)),
+        first=demo.tokens[0],
+        loss=f"{p[-1]:.3f}",
+        then=f"{found.answer.p:.3f}",
+        whole=f"{p[0]:.3f}",
+        hidden=f"{p[min(1, len(p) - 1)]:.3f}",
+    )
+
+
+# ---- from block to block ----
+
+
+def travel(demo: mk.Demo) -> None:
+    """The gradients themselves, after one block, two, ...: how far a word's influence has come."""
+    if not controls.switch("Show the gradients, block after block", False, key="mask_travel"):
+        return
+    with st.spinner(_("Following the gradients …"), show_time=False):
+        found = frame.cached(gradients.influence, demo.wiring, True)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        moved, tokens = [int((one != 0).sum()) for one in found.values], sentence.names(demo.tokens)
+        matrix.show(
+            found.values,
+            key="gradients",
+            quantity="influence",
+            says=_(gradients.INFLUENCE.says),
+            rows=[tokens[i] for i in found.rows],
+            columns=tokens,
+            look=matrix.Look(
+                row_title=N_("output"),
+                column_title=N_("input"),
+                bound=_bound(found.values),
+                tall=380,
+                point=_worst(found),
+                row_height=34 if len(found.rows) < len(demo.ids) else None,
+            ),
+            slider=live.Slider(
+                "mask_depth", _("Blocks passed"), found.depths, _depth(found), tuple(str(d) for d in found.depths)
+            ),
+            captions=[
+                _("{count} gradients are not zero, {leaks} of them forbidden").format(count=count, leaks=leak)
+                for count, leak in zip(moved, found.leaks, strict=True)
+            ],
+            released=_keep_depth(found),
+        )
+    with right:
+        st.latex(gradients.INFLUENCE.formula)
+        prose("masks", "travel")
+
+
+def _bound(values: np.ndarray) -> float:
+    """The scale's end: few large gradients would drown all others."""
+    alive = values[values > 0]
+    return float(np.quantile(alive, 0.9)) if alive.size else 1.0
+
+
+def _worst(found: gradients.Influence) -> tuple[tuple[int, int], ...]:
+    return (found.worst,) if found.worst else ()
+
+
+def _depth(found: gradients.Influence) -> int:
+    return int(controls.kept("mask_depth", found.depths[-1], controls.near(found.depths)))
+
+
+def _keep_depth(found: gradients.Influence) -> Callable[[str, Any], None]:
+    def receive(name: str, value: Any) -> None:
+        if name == "mask_depth" and value in found.depths:
+            controls.keep(name, value, found.depths[-1])
+
+    return receive

@@ -1,0 +1,277 @@
+"""The repair shop of the model page: one wrong wire in the real model, and how much of the right one is put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core import attention, blocks, feedforward, heads
+from core.topics.model import repair
+from pages.parts.model import wiring
+from pages.shared import controls, frame
+from pages.shared.asks import predict
+from pages.shared.pictures import bars, code, live, matrix
+from pages.shared.text import N_, _, say
+
+MODES = {"break": N_("break a wire yourself"), "find": N_("find the wrong wire")}
+BENCH = {
+    "parts": N_("Assemble a block"),
+    "walk": N_("Walk through"),
+    "size": N_("At true size"),
+    "bug": N_("Spot the bug"),
+    "extras": N_("Four small things"),
+}
+FORMULAS = {  # what each line of a block computes; signs that need no translation
+    "resid_pre": "x",
+    "norm1": "norm(x)",
+    "q": "x · W_Q",
+    "k": "x · W_K",
+    "v": "x · W_V",
+    "q_norm": "norm(q)",
+    "k_norm": "norm(k)",
+    "q_rot": "rotate(q)",
+    "k_rot": "rotate(k)",
+    "scores": "q · kᵀ",
+    "scaled": "÷ √d_k",
+    "allowed": "j ≤ i",
+    "masked": "−∞ (j > i)",
+    "weights": "softmax",
+    "z": "weights · v",
+    "attn_out": "concat(z) · W_O",
+    "resid_mid": "x + attn_out",
+    "norm2": "norm(x)",
+    "ffn_gate": "x · W_gate",
+    "ffn_up": "x · W_up",
+    "ffn_pre": "x · W_1",
+    "ffn_act": "silu(gate) · up",
+    "ffn_out": "· W_2",
+    "resid_post": "x + ffn_out",
+}
+LINE_OF = {wire: repair.LINES.index(line) for wire, (line, _wrong, _right) in repair.WIRES.items()}
+WIRE_AT = {row: wire for wire, row in LINE_OF.items()}
+QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        *(blocks.NORM1, attention.V, heads.Q_ROT, attention.SCALED, attention.MASKED, attention.WEIGHTS),
+        *(heads.ATTN_OUT, blocks.RESID_MID, blocks.NORM2, feedforward.FFN_ACT, blocks.RESID_POST),
+    )
+}
+ARCS = [(0, LINE_OF["skip1"]), (LINE_OF["skip1"], LINE_OF["skip2"])]
+
+
+@dataclass(frozen=True)
+class Room:
+    """The repair shop, ready to be shown. patient: its number, 0 where the visitor breaks wires."""
+
+    tokens: tuple[str, ...]
+    patient: int
+    fault: str
+    suspect: str
+    found: repair.Repair
+    compare: bool
+
+    @property
+    def right(self) -> bool:
+        return self.fault == self.suspect
+
+    @property
+    def tried(self) -> bool:
+        """A patient tells nothing until the slider has been moved."""
+        return not self.patient or self.value() > 0
+
+    def value(self) -> float:
+        return controls.kept("fix", 0.0, controls.near(self.found.stops))
+
+    def slider(self, hidden: bool = False) -> live.Slider:
+        label = _("The wire put back") if not self.patient else _("The line put right")
+        shown = tuple(f"{stop:.0%}" for stop in self.found.stops)
+        return live.Slider("fix", label, self.found.stops, self.value(), shown, together=True, hidden=hidden)
+
+
+def room(reading: Any, mode: str) -> Room:
+    """What the URL says is wrong, and what is suspected."""
+    suspect = controls.kept("wire", "skip1", controls.one_of(tuple(repair.WIRES)))
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    patient = 0
+    with left:
+        if mode == "find":
+            patient = controls.pick("Patient", range(1, len(repair.PATIENTS) + 1), 1, key="patient")
+            say("One line is wrong, the same in all blocks. **Click a line you suspect, then drag.**")
+        else:
+            say("**Click a line in bold: that wire is cut in all blocks. Then drag** and put it back bit by bit.")
+    with right:
+        compare = controls.switch(
+            "Compare with the untouched model",
+            False,
+            key="compare",
+            help="Bars then show how far each tensor is from the untouched model's, relative to its length.",
+        )
+    fault = repair.PATIENTS[patient - 1] if patient else suspect
+    demo = repair.Demo(reading.ids, reading.tokens, fault, suspect if suspect == fault else "")
+    with st.spinner(_("Putting it back, bit by bit …"), show_time=False):
+        found = frame.cached(repair.run, demo)
+    return Room(reading.tokens, patient, fault, suspect, found, compare)
+
+
+def shape_of(shape: tuple[int, ...]) -> str:
+    return " × ".join(f"{n:,}" for n in shape)
+
+
+def wires(room: Room) -> None:
+    """The block's lines, what passes each, and the slider."""
+    found = room.found
+    rows = [
+        wiring.Row(name, FORMULAS[name], shape_of(shape), plus=name in ("resid_mid", "resid_post"), wire=i in WIRE_AT)
+        for i, (name, shape) in enumerate(zip(repair.LINES, found.shapes, strict=True))
+    ]
+    measured = _("distance from the untouched") if room.compare else _("size (rms) · outlined: untouched")
+    wiring.show(
+        rows,
+        ARCS,
+        key="wires",
+        quantity="rms" if not room.compare else "distance",
+        says=_("The lines of one block. Bold ones can be chosen."),
+        values=found.away if room.compare else found.size,
+        ghost=None if room.compare else found.healthy,
+        ends=(1e-3, 10.0) if room.compare else (0.01, 100.0),
+        measured=_("first block") + " · " + measured,
+        chosen=LINE_OF[room.suspect],
+        cut=LINE_OF[room.suspect] if room.right and room.tried else None,
+        slider=room.slider(),
+        signature=True,
+        released=_receive(room),
+    )
+
+
+def _receive(room: Room) -> Any:
+    nearest = controls.near(room.found.stops)
+
+    def receive(name: str, value: Any) -> None:
+        if name == "fix" and isinstance(value, int | float):
+            controls.keep("fix", nearest(str(value)), 0.0)
+        elif name == "row" and wiring.chosen_row(value, len(repair.LINES)) in WIRE_AT:
+            controls.keep("wire", WIRE_AT[value], "skip1")
+            controls.keep("fix", 0.0, 0.0)
+
+    return receive
+
+
+def readers(room: Room) -> None:
+    """Who reads whom in the first block."""
+    names = list(room.tokens[-room.found.weights.shape[-1] :])
+    st.markdown(f"**{_('Who reads whom, first block')}**")
+    matrix.show(
+        room.found.weights,
+        key="readers",
+        quantity="weights",
+        says=_("The weights of the first block, the mean of its heads."),
+        rows=names,
+        columns=names,
+        look=matrix.Look(most=26, tall=330, tools=False),
+        slider=room.slider(hidden=True),
+        released=lambda name, value: None,
+    )
+
+
+def next_word(room: Room) -> None:
+    """The candidates at every stop."""
+    found = room.found
+    st.markdown(f"**{_('Next word')}**")
+    template = _("The model says “{best}”, p = {most}. p({answer}) = {p}")
+    told = [
+        template.format(best=best.token, most=f"{best.p:.3f}", answer=found.answer.token, p=f"{row[0]:.3f}")
+        for best, row in zip(found.best, found.p, strict=True)
+    ]
+    bars.show(
+        [word.token for word in found.words],
+        found.p,
+        key="next",
+        quantity="next_probs",
+        says=_("How likely each word is to come next."),
+        high=1.0,
+        marked=0,
+        percent=True,
+        slider=room.slider(hidden=True),
+        captions=told,
+        released=lambda name, value: None,
+    )
+
+
+def verdict(room: Room) -> None:
+    """What is wrong, or what the experiment has told; the two lines of code; no error anywhere."""
+    line, wrong, right = repair.WIRES[room.suspect]
+    ends = (room.found.stops[0], room.found.stops[-1])
+    ill, well = (f"{room.found.chance(stop):.3f}" for stop in ends)
+    numbers = dict(line=line, word=room.found.answer.token, ill=ill, well=well)
+    with st.container(border=True, key="shop_verdict"):
+        if not room.tried:
+            say("Your suspect is **«line»**. Drag the slider: does anything move?", line=line)
+        elif room.right:
+            _found(room, numbers, wrong, right)
+        else:
+            template = N_(
+                "Putting **«line»** right changes nothing: **this line was right.** p(«word») stays «ill». Suspect another."
+            )
+            say(template, **numbers)
+            if not room.compare:
+                say("Stuck? Switch on the comparison: the first line that differs is the wrong one.")
+    code.show(QUANTITIES[line])
+
+
+def _found(room: Room, numbers: dict[str, object], wrong: str, right: str) -> None:
+    if room.patient:
+        say(
+            "**Found.** Patient «patient» has its wrong line at **«line»**.", patient=room.patient, line=numbers["line"]
+        )
+    template = N_(
+        "p(«word») is «ill» with the wrong line, «well» with the right one. Every shape is the same; nothing raised an error."
+    )
+    say(template, **numbers)
+    one, two = st.columns(2)
+    one.markdown(_("wrong"))
+    one.code(wrong, language=None)
+    two.markdown(_("right"))
+    two.code(right, language=None)
+
+
+# ---- the question before ----
+
+
+def prediction(reading: Any) -> str | None:
+    """What gives a wrong wire away? Every wire is broken once, and what happened is counted."""
+    asked = controls.kept("symptom", None, controls.one_of(("error", "shape", "nan", "answer", "?")))
+    values: dict[str, object] = {}
+    truth = "answer"
+    if asked:
+        ward = frame.cached(repair.ward, reading.ids)
+        truth = "shape" if ward.shapes else "nan" if ward.nans else "answer"
+        values = dict(
+            n=len(ward.wires), shapes=ward.shapes, nans=ward.nans, word=ward.answer.token, p=f"{ward.answer.p:.3f}"
+        )
+        values |= dict(least=f"{min(ward.p):.3f}", most=f"{max(ward.p):.3f}")
+    because = {
+        "error": N_("Each of the «n» wires was cut once. No error was raised: to torch the code is as good as before."),
+        "shape": N_("Of «n» cut wires, «shapes» changed a shape. Sums and swaps of equal shapes leave no trace there."),
+        "nan": N_("Of «n» cut wires, «nans» made a NaN. The numbers are finite, only wrong."),
+        "answer": N_(
+            "«n» wires cut once each: no error, «shapes» changed shapes, «nans» NaN. "
+            "But p(«word»), «p» before, now lies between «least» and «most»."
+        ),
+        "?": N_(
+            "No error, «shapes» changed shapes, «nans» NaN in «n» experiments. Only p(«word») tells: «p» before, «least» to «most» after."
+        ),
+    }
+    options = {
+        "error": N_("an error message"),
+        "shape": N_("a wrong shape"),
+        "nan": N_("a NaN"),
+        "answer": N_("only the answer"),
+    }
+    question = N_("Guess first: one line is wrong. What gives it away?")
+    return predict.ask(predict.Prediction("symptom", question, options, truth, because), **values)
+
+
+def bench_title() -> str:
+    return _("The workbench")

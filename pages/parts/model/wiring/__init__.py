@@ -1,0 +1,98 @@
+"""A block as its wiring: one line of code a row, arcs for what skips ahead, the shape at every arrow, a bar for a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pages.shared.pictures import live, palette
+from pages.shared.text import _
+
+HERE = Path(__file__).parent
+WIRING = live.component("wiring", HERE / "wiring.js")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line. name: of what it makes; text: the formula; shape: as it leaves; group: a title above it; plus: a sum,
+    drawn as a joint; wire: it can be chosen."""
+
+    name: str
+    text: str
+    shape: str = ""
+    group: str = ""
+    plus: bool = False
+    wire: bool = False
+
+
+def show(
+    rows: list[Row],
+    arcs: list[tuple[int, int]],
+    *,
+    key: str,
+    quantity: str,
+    says: str,
+    values: np.ndarray | None = None,
+    ghost: np.ndarray | None = None,
+    ends: tuple[float, float] = (0.01, 100.0),
+    measured: str = "",
+    whole: bool = False,
+    lit: list[int] | None = None,
+    chosen: int | None = None,
+    cut: int | None = None,
+    slider: live.Slider | None = None,
+    captions: list[str] | None = None,
+    signature: bool = False,
+    released: Callable[[str, Any], None] | None = None,
+) -> None:
+    """values: (row,) or (frame, row), drawn on a log scale between `ends`; NaN draws nothing. ghost: (row,), outlines.
+
+    arcs: (from, to) rows. whole: the values are whole numbers. lit: the row to light in each frame.
+    cut: the row whose arc is drawn as torn. A click on a row that is a wire releases "row", its index.
+    """
+    numbers = np.full((1, len(rows)), np.nan) if values is None else np.atleast_2d(values)
+    arrays = {"values": numbers.astype(np.float64 if whole else np.float32)}
+    if ghost is not None:
+        arrays["ghost"] = np.asarray(ghost, np.float32)
+    meta = _dressed(rows, says) | {
+        "quantity": quantity,
+        "signature": signature,
+        "file": key,
+        "arcs": [list(arc) for arc in arcs],
+        "ends": list(ends),
+        "measured": measured,
+        "whole": whole,
+        "lit": lit,
+        "cut": cut,
+    }
+    state = {"row": chosen} if any(row.wire for row in rows) else None
+    live.mount(WIRING, key, meta, arrays, slider=slider, state=state, captions=captions, released=released)
+
+
+def _dressed(rows: list[Row], says: str) -> dict[str, Any]:
+    return {
+        "label": says,
+        "alt": f"{says} {_alt(rows)}",
+        "rows": [[row.name, row.text, row.shape, row.group, row.plus, row.wire] for row in rows],
+        "colours": palette.roles(wire="q", bar="a", quiet="quiet", chosen="k"),
+        "words": {
+            "keys": _("Arrow keys move from line to line, Enter chooses one."),
+            "line": _("line"),
+            "shape": _("shape"),
+        },
+        "tools": True,
+    }
+
+
+def _alt(rows: list[Row]) -> str:
+    return "; ".join(f"{row.name} {row.shape}" for row in rows)[:900]
+
+
+def chosen_row(value: Any, rows: int) -> int | None:
+    """A released "row", if it is one."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < rows else None

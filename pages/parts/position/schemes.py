@@ -1,0 +1,404 @@
+"""A vector for every place, four schemes on the same input, ALiBi's slopes, checks, mistakes and downloads."""
+
+from __future__ import annotations
+
+import inspect
+import io
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core import positions
+from core.lab import subject
+from core.nets import places as lengths
+from core.topics.position import schemes as po
+from core.topics.position import shuffle as sh
+from pages.parts.position import order
+from pages.parts.position.shuffle import SCHEMES, _keeps, _slider, power
+from pages.shared import controls, frame
+from pages.shared.asks import check as checks
+from pages.shared.asks import mistakes
+from pages.shared.pictures import lines, live, matrix, plane
+from pages.shared.text import N_, _, filled, prose, say
+
+VIEWS = {
+    "table": N_("the table"),
+    "waves": N_("waves and clocks"),
+    "offset": N_("k places on"),
+    "dots": N_("dot products"),
+    "learned": N_("a learned table"),
+}
+PAIRS = {"all": N_("all eight"), "0": "0, 1", "1": "2, 3", "2": "4, 5", "3": "6, 7"}
+HANDS = ("a", "warn", "v", "quiet")  # one colour a pair, told apart by the colour-blind too
+ASKED = (0, 1, 10, 31, 62, 63, 64, 65, 100, 255)
+INPUTS = {"words": N_("of the sentence"), "same": N_("one word, repeated")}
+SHOWN = {"scores": N_("scores"), "weights": N_("weights")}
+
+
+# ---- a vector for every place ----
+
+
+def sinusoids() -> None:
+    st.subheader(_("A vector for every place"), anchor=False)
+    view = controls.choice("Look at", VIEWS, "table", key="look_at", hide_label=True)
+    {"table": _table, "waves": _waves, "offset": _offset, "dots": _dots, "learned": _learned}[view]()
+
+
+def _width() -> int:
+    return controls.pick("Width d", po.WIDTHS, 32, key="pe_width")
+
+
+def _base() -> live.Slider:
+    now = controls.kept("pe_base", 10_000.0, controls.near(po.BASES))
+    return live.Slider("pe_base", _("Base"), po.BASES, now, tuple(f"{b:,.0f}" for b in po.BASES))
+
+
+def _let_base_go(name: str, value: Any) -> None:
+    if name == "pe_base" and value in po.BASES:
+        controls.keep("pe_base", value, 10_000.0)
+
+
+def _waves_of(d: int) -> list[str]:
+    """What is written under the table at every base."""
+    template = _("one turn takes {first} places on the left, {last} on the right")
+    turns = frame.cached(po.longest_and_shortest, d)
+    return [template.format(first=f"{a:.1f}", last=f"{b:,.1f}" if b < 1000 else f"{b:,.0f}") for a, b in turns]
+
+
+def _table() -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
+        d, n = _width(), controls.pick("Places", po.LENGTHS, 64, key="pe_length")
+        prose("position", "table")
+        _code_cell()
+    with left:
+        st.fragment(_rows)(n, d)
+
+
+def _rows(n: int, d: int) -> None:
+    matrix.show(
+        frame.cached(po.tables, n, d),
+        key="sinusoids",
+        quantity="sinusoids",
+        says=_(positions.SINUSOIDS.says),
+        rows=[str(m) for m in range(n)],
+        columns=[str(i) for i in range(d)],
+        look=matrix.Look(N_("place"), N_("dimension"), "a", "quiet", bound=1.0, most=64, row_height=max(3, 416 // n)),
+        slider=_base(),
+        captions=_waves_of(d),
+        released=_let_base_go,
+    )
+
+
+@cache
+def _sources() -> tuple[str, str, dict[str, object]]:
+    """The table in NumPy, the module that adds it, and what is said of both."""
+    made = po.PositionalEncoding(8, 16)
+    gap = float(np.abs(po.table_by_numpy(16, 8) - po.tables(16, 8)[po.BASES.index(10_000.0)]).max())
+    numbers = dict(buffers=", ".join(dict(made.named_buffers())), parameters=len(list(made.parameters())))
+    return inspect.getsource(po.table_by_numpy), inspect.getsource(po.PositionalEncoding), numbers | {"gap": power(gap)}
+
+
+def _code_cell() -> None:
+    """A buffer, no parameter."""
+    with st.expander(_("The same in NumPy and torch")):
+        table, module, numbers = _sources()
+        st.code(table, language=None, wrap_lines=True)
+        st.code(module, language=None, wrap_lines=True)
+        prose("position", "buffer", **numbers)
+
+
+def _waves() -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
+        d = max(_width(), po.FEW)
+        chosen = controls.choice("Dimensions", PAIRS, "1", key="pe_pair")
+    pairs = range(po.FEW // 2) if chosen == "all" else [int(chosen)]
+    turns, rows = po.wavelengths(d), po.table_by_numpy(len(po.PLACES), d)[:, : po.FEW]
+    kept = [i for pair in pairs for i in (2 * pair, 2 * pair + 1)]
+    with left:
+        st.fragment(_curves)(rows, kept)
+    with right:
+        _clock(rows)
+        first = ", ".join(f"{t:,.1f}" for t in turns[: po.FEW // 2])
+        prose("position", "waves", d=d, first=first, last=f"{turns[-1]:,.0f}")
+
+
+def _curves(rows: np.ndarray, kept: list[int]) -> None:
+    lines.show(
+        rows.T[kept],
+        np.arange(len(rows)),
+        [lines.Series(f"{i} {'sin' if i % 2 == 0 else 'cos'}", HANDS[i // 2], dash=i % 2 == 1) for i in kept],
+        key="waves",
+        quantity="waves",
+        says=_("The first eight dimensions of the table, each a wave along the places."),
+        x=lines.Axis(_("place")),
+        y=lines.Axis(_("value"), low=-1.1, high=1.1),
+        slider=_slider("pe_place", _("Place"), po.PLACES, 12, together=True),
+        moving=np.array(po.PLACES),
+        captions=[_("vector: {numbers} …").format(numbers=_numbers(row)) for row in rows],
+        released=_keeps("pe_place", po.PLACES, 12),
+    )
+
+
+def _numbers(row: np.ndarray) -> str:
+    return " ".join(f"{x:.2f}" for x in row).replace("-", "−")
+
+
+def _clock(rows: np.ndarray) -> None:
+    """The same eight numbers as four hands: each pair is a point on a circle. The slider of the waves moves it."""
+    turn = np.linspace(0, 2 * np.pi, 73)
+    circle = plane.Shape(np.stack([np.sin(turn), np.cos(turn)], -1)[None])
+    plane.show(
+        np.zeros((1, 2)),
+        [""],
+        moving=rows.reshape(len(rows), -1, 2),
+        movers=[f"{2 * i}, {2 * i + 1}" for i in range(po.FEW // 2)],
+        key="clock",
+        quantity="clock",
+        says=_("Each pair of dimensions is the hand of a clock that turns with the place."),
+        titles=("sin", "cos"),
+        roles=("quiet", *HANDS),
+        look=plane.Look(pointed=True, shapes=(circle,), bounds=(-1.25, 1.25, -1.25, 1.25)),
+        slider=_slider("pe_place", _("Place"), po.PLACES, 12, together=True, hidden=True),
+        tall=240,
+        most=300,
+    )
+
+
+def _offset() -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.fragment(_map)()
+    with right:
+        prose("position", "offset", fitted=f"{po.FITTED:,}", turn=f"{2 * np.pi:.2f}")
+
+
+def _map() -> None:
+    found = frame.cached(po.offsets)
+    template = _("A misses by at most {misses} · the fit differs from A, and B from zero, by at most {apart}")
+    numbers = zip(found.misses, found.apart, strict=True)
+    matrix.show(
+        found.fitted,
+        key="offset",
+        quantity="offset",
+        says=_("The best map from the vector of a place to the vector k places on: rotations, and no constant."),
+        rows=[str(i) for i in range(po.FEW)],
+        columns=[*map(str, range(po.FEW)), "B"],
+        look=matrix.Look(N_("P at m + k"), N_("P at m"), "a", "quiet", bound=1.0, most=64, flat=44),
+        slider=_slider("pe_offset", "k", po.OFFSETS, 3),
+        captions=[template.format(misses=power(float(a)), apart=power(float(b))) for a, b in numbers],
+        released=_keeps("pe_offset", po.OFFSETS, 3),
+    )
+
+
+def _dots() -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
+        d = _width()
+        prose("position", "dots", half=d // 2)
+    with left:
+        st.fragment(_products)(d)
+
+
+def _products(d: int, n: int = 48) -> None:
+    template = _("along a diagonal the numbers differ by at most {uneven}")
+    matrix.show(
+        frame.cached(po.dots, n, d),
+        key="dots",
+        quantity="dots",
+        says=_("The dot product of the vectors of any two places: only their distance counts."),
+        rows=[str(m) for m in range(n)],
+        columns=[str(m) for m in range(n)],
+        look=matrix.Look(
+            N_("place"), N_("place"), "a", "quiet", bound=d / 2, tall=380, strip=_("the row of place {row}")
+        ),
+        row=n // 2,
+        slider=_base(),
+        captions=[template.format(uneven=power(float(x))) for x in frame.cached(_unevenness, n, d)],
+        released=_let_base_go,
+    )
+
+
+def _unevenness(n: int, d: int) -> list[float]:
+    return [po.uneven(square) for square in frame.cached(po.dots, n, d)]
+
+
+def _learned() -> None:
+    """The trained table of one of the tiny models, and what happens beyond its last row."""
+    left, right = st.columns([3, 2], gap="medium")
+    n = lengths.TRAINED
+    with left:
+        matrix.show(
+            frame.cached(lengths.alike),
+            key="learned",
+            quantity="alike",
+            says=_("How alike the learned vectors of any two places are: the cosine of their angle."),
+            rows=[str(m) for m in range(n)],
+            columns=[str(m) for m in range(n)],
+            look=matrix.Look(N_("place"), N_("place"), "a", "quiet", bound=0.5, tall=420),
+        )
+    with right:
+        alike = frame.cached(lengths.alike)
+        near, far = (f"{np.diag(alike, k).mean():.2f}".replace("-", "−") for k in (1, 20))
+        size = f"{n * lengths.CONFIG.d_model:,}"
+        prose("position", "learned", n=n, d=lengths.CONFIG.d_model, size=size, near=near, far=far)
+        asked = controls.stops("Ask the table for place", ASKED, 63, key="ask_place")
+        answer = lengths.ask(asked)
+        if answer is None:
+            template = N_("`IndexError: index «place» is out of bounds, the table has «n» rows`")
+            say(template, place=asked, n=n)
+        else:
+            say("Row «place»: «numbers» …", place=asked, numbers=_numbers(answer[:6]))
+
+
+# ---- four schemes ----
+
+
+def schemes(reading: Any) -> None:
+    """Four ways to tell where words stand, and none, on the same vectors; one slider moves the text in all pictures."""
+    st.subheader(_("Four schemes, and none: the same Q and K"), anchor=False)
+    config = subject.model().config
+    one, two, three, four = st.columns([2.7, 2.7, 2.8, 1.9], vertical_alignment="bottom")
+    with one:
+        layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
+    with two:
+        head = controls.pick("Head", range(config.n_heads), 1, key="head")
+    with three:
+        same = controls.choice("Vectors in", INPUTS, "words", key="same_word") == "same"
+    with four:
+        step = controls.choice("Shown", SHOWN, "scores", key="scheme_step")
+    demo = po.Demo(reading.ids, reading.tokens, layer, head, same=same)
+    st.fragment(_along)(demo)
+    found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
+    bound = max(float(np.abs(m.scores[np.isfinite(m.scores)]).max()) for m in found.values())
+    places = [*st.columns(3, gap="medium"), *st.columns(3, gap="medium")]
+    for place, scheme in zip(places, (*po.SCHEMES[1:], po.SCHEMES[0]), strict=False):
+        with place:
+            _scheme(demo, scheme, getattr(found[scheme], step), found[scheme].moved, step, bound)
+    with places[-1]:
+        prose("position", "schemes", slope=f"{po.slope_of(head):.3g}", rows=po.ROWS)
+    if len(reading.tokens) > po.MOST:
+        say("This text is long: here are its first «n» tokens.", n=po.MOST)
+    with st.expander(_("Who does what, and who uses it")):
+        prose("position", "cards")
+
+
+def _along(demo: po.Demo) -> None:
+    """The text on its places, and the one slider; it moves the five pictures without running them again."""
+    slider = _slider("starts_at", _("Text begins at"), po.STARTS, 0, together=True)
+    order.ruler(
+        list(demo.names),
+        po.ROWS,
+        key="along",
+        says=_("The text on its places. It moves as a whole."),
+        slider=slider,
+        released=_keeps("starts_at", po.STARTS, 0),
+    )
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        _download(replace(demo, start=po.STARTS[slider.at]))
+
+
+def _scheme(demo: po.Demo, scheme: str, values: np.ndarray, moved: np.ndarray, step: str, bound: float) -> None:
+    st.markdown(f"**{_(SCHEMES[scheme])}**")
+    n = values.shape[-1]
+    template = _("largest change of a score {moved}")
+    matrix.show(
+        values,
+        key=f"scheme_{scheme}",
+        quantity=f"{scheme}.{step}",
+        says=filled(
+            _("The «step» of one head with this scheme: «scheme»."), step=_(SHOWN[step]), scheme=_(SCHEMES[scheme])
+        ),
+        rows=list(demo.names),
+        columns=list(demo.names),
+        look=matrix.Look(bound=0.5 if step == "weights" else bound, tall=300),
+        shut=~np.tri(n, dtype=bool),
+        slider=_slider("starts_at", _("Text begins at"), po.STARTS, 0, together=True, hidden=True),
+        captions=[template.format(moved=power(float(m))) for m in moved],
+    )
+
+
+def _download(demo: po.Demo) -> None:
+    def as_npz() -> bytes:
+        file = io.BytesIO()
+        po.run(demo).save(file)
+        return file.getvalue()
+
+    st.download_button(_("The numbers (.npz)"), as_npz, "positions.npz", key="positions_npz")
+
+
+def slopes(reading: Any) -> None:
+    """ALiBi's ramp at every slope; beside it, the slopes that models use."""
+    st.subheader(_("ALiBi: a ramp on the scores"), anchor=False)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.fragment(_ramp)(list(reading.tokens[: po.MOST]))
+    with right:
+        eight = ", ".join(f"1/{1 / m:.0f}" for m in po.slopes(8))
+        six = ", ".join(f"1/{1 / m:.3g}" for m in po.slopes(subject.model().config.n_heads))
+        far = po.t5_buckets((1, 7, 8, 15, 20, 127, 128, 1000))
+        prose("position", "slopes", eight=eight, six=six, heads=subject.model().config.n_heads, last=far[-1])
+
+
+def _ramp(names: list[str]) -> None:
+    stops, n = po.SLOPES, len(names)
+    now = controls.kept("slope_m", 2**-3, controls.near(stops))
+    template = _("every {half} places back the weight is halved")
+    matrix.show(
+        frame.cached(po.ramps, n),
+        key="ramps",
+        quantity="alibi",
+        says=_(positions.ALIBI.says),
+        rows=names,
+        columns=names,
+        look=matrix.Look(bound=6.0, tall=340),
+        shut=~np.tri(n, dtype=bool),
+        slider=live.Slider("slope_m", _("Slope m"), stops, now, tuple(f"{m:.4f}" for m in stops)),
+        captions=[template.format(half=f"{np.log(2) / m:.1f}") for m in stops],
+        released=_let_slope_go,
+    )
+
+
+def _let_slope_go(name: str, value: Any) -> None:
+    if name == "slope_m" and value in po.SLOPES:
+        controls.keep("slope_m", value, 2**-3)
+
+
+# ---- at the foot of the page ----
+
+
+def check(reading: Any) -> None:
+    """What ALiBi takes off a score of the visitor's own sentence."""
+    n = min(len(reading.tokens), po.MOST)
+    slope, back = po.slopes(8)[1], n - 1
+    question = N_(
+        "ALiBi's second of eight heads has slope «slope». What does it take off the score “«row»” → “«to»”, "
+        "«back» places back?"
+    )
+    how = N_("«slope» × «back» = «answer», whatever stands in the words.")
+    names = dict(row=reading.tokens[n - 1], to=reading.tokens[0])
+    checks.number(question, slope * back, key="position_check", how=how, slope=f"{slope:g}", back=back, **names)
+
+
+def common_mistakes(reading: Any) -> None:
+    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
+    found = frame.cached(po.offsets)
+    mistakes.show(
+        "position",
+        ["invariant", "decoder", "extrapolate", "constant", "order", "beyond"],
+        carried=power(law.carried),
+        unmoved=f"{law.unmoved:.1f}",
+        masked=f"{law.masked:.1f}",
+        apart=power(float(found.apart.max())),
+        rows=lengths.TRAINED,
+        last=lengths.TRAINED - 1,
+    )
+
+
+def words() -> None:
+    with st.expander(_("The words of this page")):
+        prose("position", "words")

@@ -1,0 +1,335 @@
+"""The page on linear layers: its sentence and head, the query that is turned by hand, and the product that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.lab import subject, text
+from core.lab.provenance import Provenance
+from core.topics.projections import product as xw
+from core.topics.projections import query as pj
+from pages.parts.projections import product as picture
+from pages.shared import controls, frame, story
+from pages.shared.asks import predict
+from pages.shared.pictures import bars, live, plane
+from pages.shared.pictures import provenance as written
+from pages.shared.text import N_, _, prose, say
+
+MAPS = {
+    "q": N_("W_Q makes queries"),
+    "k": N_("W_K makes keys"),
+    "v": N_("W_V makes values"),
+    "small": N_("4 → 3, small"),
+}
+MOST_BARS = 14  # keys listed beside the plane
+MOST_FEET = 40  # keys whose perpendiculars are drawn
+MOST_TERMS = 24  # products shown under a sum
+
+
+@dataclass(frozen=True)
+class Dial:
+    """A live slider's account: its word in the URL, its stops, and what is written at each."""
+
+    name: str
+    label: str
+    stops: tuple[float, ...]
+    default: float
+    unit: str = ""
+
+    def value(self) -> float:
+        return controls.kept(self.name, self.default, controls.near(self.stops))
+
+    def slider(self, **more: bool) -> live.Slider:
+        shown = tuple(f"{stop:g}{self.unit}" for stop in self.stops)
+        return live.Slider(self.name, _(self.label), self.stops, self.value(), shown, **more)
+
+    def receive(self, name: str, value: Any) -> None:
+        if name == self.name and value in self.stops:
+            controls.keep(name, value, self.default)
+
+
+def receivers(*receive: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
+    """One receiver of several: each takes what is its own."""
+
+    def all_of(name: str, value: Any) -> None:
+        for one in receive:
+            one(name, value)
+
+    return all_of
+
+
+ANGLE = Dial("turn_q", N_("Turn q"), pj.ANGLES, 0, "°")
+
+
+# ---- the sentence and the head ----
+
+
+@dataclass(frozen=True)
+class Room:
+    """What everything on the page is about: a sentence, its tokens' names, and one head."""
+
+    reading: Any
+    demo: pj.Demo
+    names: list[str]
+
+    @property
+    def asks(self) -> str:
+        """The token whose query is looked at: the last."""
+        return self.names[-1]
+
+
+def chosen_head() -> tuple[int, int]:
+    """Its own choice: this page opens at another head than the pages that share theirs."""
+    config = subject.model().config
+    left, right = st.columns(2)
+    with left:
+        layer = controls.pick("Block", range(config.n_layers), 4, key="proj_layer")
+    with right:
+        head = controls.pick("Head", range(config.n_heads), 4, key="proj_head")
+    return layer, head
+
+
+def sentence_room(layer: int, head: int) -> Room:
+    reading = story.ask()
+    return Room(reading, pj.Demo(reading.ids, reading.tokens, layer, head), text.names(reading.tokens))
+
+
+# ---- guess: one embedding, one key? ----
+
+
+def of_pair(room: Room) -> tuple[pj.Pair, pj.Demo]:
+    """The sentence's own repeated word; where it has none, that of the sentence we start with."""
+    found = frame.cached(pj.pair, room.demo)
+    if found:
+        return found, room.demo
+    first = text.read(text.SENTENCE)
+    demo = pj.Demo(first.ids, first.tokens, room.demo.layer, room.demo.head)
+    return frame.cached(pj.pair, demo), demo
+
+
+def prediction(room: Room) -> str | None:
+    """Do two places with one embedding have one key?"""
+    pair, demo = of_pair(room)
+    answer = "same" if pair.turned > 0.999 else "near" if pair.turned > 0.5 else "far"
+    options = {"same": N_("the same key"), "near": N_("close, not the same"), "far": N_("quite different keys")}
+    because = {
+        "same": N_("The same key would need the same input at the same place. «truth»"),
+        "near": N_("The token is the same, what surrounds it is not. «truth»"),
+        "far": N_("How far apart they are depends on the head. «truth»"),
+        predict.UNSURE: N_("Here is what is measured. «truth»"),
+    }
+    question = N_("Guess first: “«token»” stands here more than once, with one embedding. One key too?")
+    if demo != room.demo:
+        question = N_("Guess first: “«token»” stands twice in “«text»”, with one embedding. One key too?")
+    two_keys = predict.Prediction("two_keys", question, options, answer, because)
+    return predict.ask(two_keys, token=pair.token, text=text.SENTENCE, truth=_truth(pair, demo))
+
+
+def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
+    """From the embedding to the weight, what becomes of one token at two places."""
+    if demo.layer:
+        path = _(
+            "The embeddings are equal (cosine {embed}). What enters this block is not ({stream}): context has been "
+            "mixed in. So the keys differ (cosine {key}, and {turned} once position has rotated them)."
+        )
+    else:
+        path = _(
+            "The embeddings are equal (cosine {embed}), and before the first block no context has been mixed in "
+            "({stream}). The keys are equal too ({key}), until position rotates them ({turned})."
+        )
+    cosines = {name: f"{getattr(pair, name):.3f}" for name in ("embed", "stream", "key", "turned")}
+    heard = _("“{asks}” scores them {one} and {two}; softmax makes that {share_one} and {share_two}.").format(
+        asks=demo.tokens[-1],
+        one=f"{pair.scores[0]:.1f}",
+        two=f"{pair.scores[1]:.1f}",
+        share_one=f"{pair.weights[0]:.1%}",
+        share_two=f"{pair.weights[1]:.1%}",
+    )
+    return f"{path.format(**cosines)} {heard}"
+
+
+# ---- the query that is turned ----
+
+
+def turning(room: Room, *, show_pair: bool) -> None:
+    """The keys in a plane with the query's direction as its first axis, and the query as an arrow that can be turned."""
+    say("**Turn the arrow**, by its tip or with the slider, until “«asks»” asks for another word.", asks=room.asks)
+    turn = frame.cached(pj.turn, room.demo)
+    reach = float(np.abs(turn.keys).max())
+    ahead = turn.query / turn.length
+    found = frame.cached(pj.pair, room.demo)
+    feet = np.stack([np.broadcast_to(turn.keys, turn.feet.shape), turn.feet], 2)
+    feet = feet if len(room.names) <= MOST_FEET else feet[:, listed(turn)]
+    shapes = [
+        plane.Shape(np.stack([-1.3 * reach * ahead, 1.3 * reach * ahead], 1)[:, None], "q", width=1.5),
+        plane.Shape(feet, dash=True),
+    ]
+    if found and show_pair:
+        ends = turn.keys[[found.first, found.second]][None]
+        shapes.append(plane.Shape(ends, "warn", _("one embedding"), width=2, dash=True))
+    asked = turn.shares.argmax(1)
+    side = 1.06 * reach
+    plane.show(
+        turn.keys,
+        room.names,
+        moving=(0.8 * reach * ahead)[:, None],
+        movers=["q"],
+        roles=("k", "q"),
+        look=plane.Look(
+            pointed=True,
+            shapes=tuple(shapes),
+            sizes=turn.shares,
+            tips={_("score"): turn.scores, _("share"): turn.shares},
+            first=tuple(dict.fromkeys([*(int(i) for i in asked), *((found.first, found.second) if found else ())])),
+            bounds=(-0.9 * side, side, -side, side),
+        ),
+        key="turning",
+        quantity="turned_q",
+        says=_("The keys of one head as points, and the query as an arrow that can be turned."),
+        titles=(_("along q: times the length of q, this is the score"), _("across q: where keys differ most")),
+        slider=ANGLE.slider(together=True),
+        captions=_captions(room, turn),
+        signature=True,
+        released=ANGLE.receive,
+        most=700,
+        tall=470,
+    )
+
+
+def listed(turn: pj.Turn) -> list[int]:
+    """The keys that are ever asked for, in the order of the text."""
+    best = np.argsort(-turn.shares.max(0), kind="stable")[:MOST_BARS]
+    return sorted(int(i) for i in best)
+
+
+def _captions(room: Room, turn: pj.Turn) -> list[str]:
+    """For every angle: the key that is asked for, and the word that follows."""
+    onward = frame.cached(pj.onward, room.demo)
+    template = _("“{asks}” asks for: {key} · score {score}, share {share} · next word: {word} {p}")
+    rows = zip(turn.scores, turn.shares, onward.p, strict=True)
+    return [
+        template.format(
+            asks=room.asks,
+            key=room.names[best := int(share.argmax())],
+            score=f"{score[best]:.1f}",
+            share=f"{share[best]:.1%}",
+            word=onward.words[likely := int(p.argmax())].token,
+            p=f"{p[likely]:.1%}",
+        )
+        for score, share, p in rows
+    ]
+
+
+def shares(room: Room) -> None:
+    """Beside the plane: what softmax makes of the scores, and what the model would write. They move with the arrow."""
+    turn, onward = frame.cached(pj.turn, room.demo), frame.cached(pj.onward, room.demo)
+    keys = listed(turn)
+    follows = ANGLE.slider(together=True, hidden=True)
+    st.markdown(f"**{_('Shares after softmax')}** · {_('outlined: as recorded')}")
+    bars.show(
+        [room.names[i] for i in keys],
+        turn.shares[:, keys],
+        key="turned_shares",
+        quantity="weights",
+        says=_("Each row shares out one unit of attention."),
+        ghost=turn.shares[0, keys],
+        high=1.0,
+        percent=True,
+        slider=follows,
+    )
+    st.markdown(f"**{_('Next word, if this head asked so')}**")
+    bars.show(
+        [word.token for word in onward.words],
+        onward.p,
+        key="turned_next",
+        quantity="next_probs",
+        says=_("How likely each word is to come next."),
+        ghost=np.array([word.p for word in onward.words]),
+        high=1.0,
+        percent=True,
+        slider=follows,
+    )
+    if len(keys) < len(room.names):
+        say(
+            "Listed are the «n» keys that are asked for most; the plane shows all «all».",
+            n=len(keys),
+            all=len(room.names),
+        )
+
+
+def meaning(room: Room) -> None:
+    """What the picture says, and what it does not."""
+    turn, found = frame.cached(pj.turn, room.demo), frame.cached(pj.alike, room.demo)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        width = turn.vectors.shape[1]
+        numbers = dict(length=f"{turn.length:.1f}", kept=f"{turn.kept:.0%}", width=width, root=f"{width**0.5:.2f}")
+        prose("projections", "turn", asks=room.asks, **numbers)
+        if other := frame.cached(pj.flip, room.demo):
+            away = min(other.angle, 360 - other.angle)
+            found_there = dict(
+                away=away, angle=other.angle, key=room.names[other.key], word=other.word, p=f"{other.p:.1%}"
+            )
+            prose("projections", "flip", asks=room.asks, **found_there)
+    with right:
+        if found:
+            numbers = dict(
+                near=room.names[found.token],
+                cosine=f"{found.cosine:.2f}",
+                weight=f"{found.weight:.3f}",
+                asked=room.names[found.asked],
+                asked_cosine=f"{found.asked_cosine:.2f}",
+                asked_weight=f"{found.asked_weight:.3f}",
+            )
+            itself = found.asked == len(room.names) - 1
+            same = "alike_same" if found.asked == found.token else "alike_itself" if itself else "alike"
+            prose("projections", same, asks=room.asks, **numbers)
+        prose("projections", "three")
+
+
+# ---- the product that makes it ----
+
+
+def source() -> str:
+    return controls.choice("Matrix", MAPS, "q", key="proj", hide_label=True)
+
+
+def product(room: Room, which: str) -> None:
+    """X, W and their product; the chosen number's sum is written out under them."""
+    made = frame.cached(xw.small) if which == "small" else frame.cached(xw.product, room.demo, which)
+    rows = ["x 1", "x 2"] if which == "small" else room.names
+    name = "Y" if which == "small" else which.upper()
+    height, width = made.y.shape
+    steps = Dial("proj_sum", N_("Products added"), made.steps, made.steps[-1])
+    cell = controls.kept("proj_cell", (height - 1, 0), controls.as_cell)
+    if cell[0] >= height or cell[1] >= width:
+        cell = (height - 1, 0)
+    about = dict(n=height, n_in=len(made.w), n_out=width, products=f"{height * len(made.w) * width:,}")
+    prose("projections", "small" if which == "small" else "product", **about)
+    picture.show(
+        made.x,
+        made.w,
+        made.partial,
+        key="product_small" if which == "small" else "product",
+        name=name,
+        role={"small": "a"}.get(which, which),
+        says=_("Every number of the product is a row of X times a column of W."),
+        rows=rows,
+        steps=made.steps,
+        slider=steps.slider(),
+        cell=cell,
+        released=receivers(steps.receive, controls.released_cell(height, width, "proj_cell")),
+    )
+    _written(made.made(*cell, name), rows[cell[0]], cell[1], which)
+
+
+def _written(made: Provenance, row: str, column: int, which: str) -> None:
+    say("**Row “«row»” times column «column»**, written out:", row=row, column=column)
+    written.show(made, key=f"made_{which}", quantity=which, says=_("What this number is made of."), most=MOST_TERMS)
+    if (terms := len(made.rows[0][1])) > MOST_TERMS:
+        say("Under the sum: the «n» largest of its «all» products.", n=MOST_TERMS, all=terms)

@@ -1,0 +1,69 @@
+"""Two clock faces, the angle between their hands, and the score as the words move along the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.topics.rope.clocks import MOVES, Clocks
+from pages.shared.pictures import live, palette
+from pages.shared.text import N_, _
+
+HERE = Path(__file__).parent
+CLOCKS = live.component("clocks", HERE / "clocks.js", HERE / "clocks.css")
+MOVE_NAMES = {"both": N_("both together"), "m": N_("only the query"), "n": N_("only the key")}
+
+
+def show(
+    found: Clocks,
+    theta: np.ndarray,
+    words: tuple[str, str],
+    places: tuple[int, int],
+    *,
+    key: str,
+    move: str,
+    pair: int,
+    slider: live.Slider,
+    released: Callable[[str, Any], None],
+) -> None:
+    """One frame a shift. theta: (pair,). words, places: the query's and the key's. Releases "move" and "pair" too."""
+    says = _("Two hands that turn with the position, the angle between them, and the score.")
+    low, high = float(min(found.scores.min(), 0)), float(max(found.scores.max(), 0))
+    meta = {
+        "quantity": "scores",
+        "label": says,
+        "alt": f"{says} q·k = {found.scores[MOVES.index(move), slider.at]:.2f}",
+        "signature": True,
+        "file": "clocks",
+        "names": list(words),
+        "places": list(places),
+        "theta": [float(t) for t in theta],
+        "moves": [[token, _(MOVE_NAMES[token])] for token in MOVES],
+        "range": [low - 0.06 * (high - low), high + 0.1 * (high - low)],
+        "colours": palette.roles(q="q", k="k", score="a", quiet="quiet"),
+        "words": _words(),
+        "tools": True,
+    }
+    arrays = {"q": found.q, "k": found.k, "parts": found.parts, "scores": found.scores}
+    arrays = {name: value.astype(np.float32) for name, value in arrays.items()}
+    state = {"move": move, "pair": pair}
+    live.mount(CLOCKS, key, meta, arrays, slider=slider, state=state, released=released)
+
+
+def _words() -> dict[str, str]:
+    return {
+        "who": _(N_("Who moves?")),
+        "at": _(N_("position {n}")),
+        "turned": _(N_("turned by {n} × {theta} = {angle} rad")),
+        "rad": _(N_("{angle} rad")),
+        "between": _(N_("angle between")),
+        "part": _(N_("this pair adds {part}")),
+        "pair": _(N_("pair {i}: {theta} rad a position")),
+        "all": _(N_("all pairs: click one")),
+        "score": _(N_("score q·k")),
+        "alone": _(N_("this pair alone")),
+        "keys": _(N_("Arrow keys choose a pair.")),
+    }

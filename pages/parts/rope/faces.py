@@ -1,0 +1,244 @@
+"""The two words of the RoPE page, its clock faces, and the law of the distance."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from core.lab import subject
+from core.topics.rope import clocks as ck
+from pages.parts.rope import clocks as faces
+from pages.shared import controls, frame, story
+from pages.shared.asks import check as checks
+from pages.shared.asks import predict
+from pages.shared.pictures import live
+from pages.shared.text import N_, _, prose, say
+
+FAR = 30  # places both words move in the question
+PAIR = 5  # the pair on the clock faces at first: neither a blur nor asleep
+HEAD = (2, 0)  # a head that listens to the place
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Room:
+    """A sentence, a head and two of its words."""
+
+    demo: ck.Demo
+    pairs: int
+
+    @property
+    def words(self) -> tuple[str, str]:
+        return self.demo.tokens[self.demo.query], self.demo.tokens[self.demo.key]
+
+    @property
+    def names(self) -> dict[str, object]:
+        """For the holes of a text."""
+        query, key = self.words
+        return dict(query=query, key=key, m=self.demo.query, n=self.demo.key)
+
+
+def room() -> Room:
+    """The controls above the clock faces."""
+    config = subject.model().config
+    left, right = st.columns([5, 4], vertical_alignment="bottom", gap="medium")
+    with left:
+        reading = story.box()
+    last = len(reading.tokens) - 1
+    with right:
+        one, two = st.columns(2, vertical_alignment="bottom")
+        with one:
+            query = _word("Query word", reading.tokens, last, key="rope_q")
+        with two:
+            key = _word("Key word", reading.tokens, max(0, last - 1), key="rope_k")
+    one, two, three = st.columns([3, 3, 4], vertical_alignment="bottom")
+    with one:
+        layer = controls.pick("Block", range(config.n_layers), HEAD[0], key="layer")
+    with two:
+        head = controls.pick("Head", range(config.n_heads), HEAD[1], key="head")
+    with three:
+        say("A head's «pairs» pairs of numbers, as the model made them for your sentence.", pairs=config.head_dim // 2)
+    demo = ck.Demo(reading.ids, reading.tokens, layer, head, query, key)
+    return Room(demo, config.head_dim // 2)
+
+
+def _word(label: str, tokens: tuple[str, ...], default: int, *, key: str) -> int:
+    """One of the sentence's tokens, by its place."""
+    widget = f"{key}_choice"
+    now = controls.kept(key, default, lambda text: int(text) if text.isascii() and text.isdigit() else None)
+    now = now if 0 <= now < len(tokens) else default
+    st.session_state[widget] = now
+    st.selectbox(
+        _(label),
+        range(len(tokens)),
+        key=widget,
+        format_func=lambda i: f"{i} · {tokens[i]}",
+        on_change=lambda: controls.keep(key, st.session_state[widget], default),
+    )
+    return now
+
+
+LABELS = (N_("Query word"), N_("Key word"))
+
+
+def prediction(room: Room) -> None:
+    """Asked before the slider is touched; the answer holds for every head and every sentence."""
+    query, key = room.words
+    asked = predict.Prediction(
+        "rope_freeze",
+        N_("“«query»” and “«key»” keep their vectors, but both move «far» places on. Their score q·k …"),
+        {"less": N_("shrinks"), "turns": N_("swings"), "stays": N_("stays")},
+        "stays",
+        {
+            "stays": N_("Both hands turn by the same angle, so the angle between them stays, and so does the score."),
+            "less": N_("Nothing gets shorter: turning keeps the lengths. And the angle between both hands stays too."),
+            "turns": N_("Each hand swings, yet both swing alike. The score hears only the angle between them."),
+            "?": N_("Drag the slider and watch the number: it stands still at «score» while both hands turn."),
+        },
+    )
+    predict.ask(asked, query=query, key=key, far=FAR, score=signed(one_score(room).turned, 3))
+
+
+def one_score(room: Room) -> ck.Law:
+    return frame.cached(ck.law, room.demo)
+
+
+def clock_faces(room: Room, shown_pair: int) -> None:
+    """The signature picture. A click on another pair runs the whole page: other parts look at this pair too."""
+    move = controls.kept("rope_move", "both", controls.one_of(ck.MOVES))
+    pair = chosen_pair(room.pairs)
+    shift = controls.kept("rope_shift", 0, controls.near(ck.SHIFTS))
+    shown = tuple(f"+{shift}" for shift in ck.SHIFTS)
+    slider = live.Slider("rope_shift", _("Move by"), ck.SHIFTS, shift, shown)
+    faces.show(
+        frame.cached(ck.clocks, room.demo),
+        ck.meeting(room.demo).theta.numpy(),
+        room.words,
+        (room.demo.query, room.demo.key),
+        key="clocks",
+        move=move,
+        pair=pair,
+        slider=slider,
+        released=_receiver(room),
+    )
+    if pair != shown_pair:
+        st.rerun()
+
+
+def chosen_pair(pairs: int) -> int:
+    return int(controls.kept("rope_pair", PAIR, controls.near(range(pairs))))
+
+
+def _receiver(room: Room) -> Callable[[str, Any], None]:
+    def receive(name: str, value: Any) -> None:
+        if name == "rope_shift" and value in ck.SHIFTS:
+            controls.keep(name, int(value), 0)
+        elif name == "move" and value in ck.MOVES:
+            controls.keep("rope_move", value, "both")
+        elif name == "pair" and isinstance(value, int) and 0 <= value < room.pairs:
+            controls.keep("rope_pair", value, PAIR)
+
+    return receive
+
+
+def law(room: Room) -> None:
+    """What the clock faces show, as a formula and as one number reached in four ways."""
+    found = one_score(room)
+    left, right = st.columns([1, 1], gap="medium")
+    with left:
+        prose("rope", "law", **room.names, distance=signed(room.demo.query - room.demo.key, 0))
+        if room.demo.key > room.demo.query:
+            say("Here the key stands after the query. The mask will hide this score, but it is computed all the same.")
+    with right:
+        rows = [
+            (_("recorded by the model"), found.recorded),
+            (r"$(R_m q)^\top (R_n k)$", found.turned),
+            (r"$q^\top R_{n-m}\, k$", found.relative),
+            (r"$\mathrm{Re}\, \sum_i e^{\mathrm{i}(m-n)\theta_i}\, q_i k_i^*$", found.spun),
+        ]
+        head = f"| {_('the same score')} | |\n|---|---:|\n"
+        st.markdown(head + "\n".join(f"| {name} | {signed(value, 6)} |" for name, value in rows))
+        drift = dict(wide=power(found.drift64), narrow=power(found.drift32), shifts=ck.SHIFTS[-1])
+        say(
+            "Moved together by up to «shifts» places, the score drifts by «wide» in float64 and by «narrow» in float32.",
+            **drift,
+        )
+
+
+def power(x: float) -> str:
+    """A small error as people write it: 7.6 × 10⁻⁶."""
+    if not x:
+        return "0"
+    digits, exponent = f"{x:.1e}".split("e")
+    return f"{digits} × 10{str(int(exponent)).translate(RAISED)}"
+
+
+def signed(x: float, digits: int) -> str:
+    """With a minus and not a hyphen."""
+    return f"{x:.{digits}f}".replace("-", "−")
+
+
+def kinds(room: Room) -> None:
+    """One head listens to the place, another to the content: how far the score swings if the query alone moves."""
+    all_heads = replace(room.demo, layer=0, head=0)  # what swings is found in all of them at once
+    found, heads = frame.cached(ck.swings, all_heads), subject.model().config.n_heads
+    wild, calm = (divmod(int(i), heads) for i in (found.relative.argmax(), found.relative.argmin()))
+    lines = []
+    for name, at in (("chosen", (room.demo.layer, room.demo.head)), ("swings most", wild), ("swings least", calm)):
+        numbers = " | ".join(signed(x[at], 1) for x in (found.start, found.low, found.high))
+        lines.append(f"| {at[0]}.{at[1]} · {_(KINDS[name])} | {numbers} | {found.relative[at]:.2f} |")
+    titles = (_("head"), _("where it stands"), _("lowest"), _("highest"), _("swing / (length q × length k)"))
+    head = "| " + " | ".join(titles) + " |\n|---|---:|---:|---:|---:|\n"
+    left, right = st.columns([1, 1], gap="medium")
+    with left:
+        prose("rope", "kinds", wild="{}.{}".format(*wild), calm="{}.{}".format(*calm), **room.names)
+    with right:
+        st.markdown(head + "\n".join(lines))
+        row = st.container(horizontal=True)
+        for at in dict.fromkeys([wild, calm, HEAD]):
+            label = _("Look at head {head}").format(head=f"{at[0]}.{at[1]}")
+            row.button(label, key=f"rope_see_{at[0]}_{at[1]}", on_click=_open, args=at)
+
+
+def _open(layer: int, head: int) -> None:
+    st.session_state.update(layer=layer, head=head)
+
+
+KINDS = {"chosen": N_("chosen"), "swings most": N_("swings most"), "swings least": N_("swings least")}
+
+
+def download(room: Room) -> None:
+    """The tensors behind the clock faces: q and k before and after the rotation, and the scores."""
+
+    def packed() -> bytes:
+        file = io.BytesIO()
+        ck.recorded(room.demo).save(file)
+        return file.getvalue()
+
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.download_button(_("The numbers (.npz)"), packed, "rope.npz", key="rope_npz")
+
+
+def check(room: Room, pair: int) -> None:
+    """An angle of the visitor's own pair and words."""
+    theta = float(ck.meeting(room.demo).theta[pair])
+    away = room.demo.query - room.demo.key
+    checks.number(
+        N_(
+            "Pair «i» turns «theta» rad a position. “«asks»” stands at «m», “«asked»” at «n». "
+            "By how many radians is the first turned more?"
+        ),
+        away * theta,
+        key="rope_check",
+        how=N_("(«m» − «n») × «theta» = «answer» rad. Only the distance is left."),
+        i=pair,
+        theta=f"{theta:.4g}",
+        asks=room.words[0],
+        asked=room.words[1],
+        m=room.demo.query,
+        n=room.demo.key,
+    )

@@ -1,0 +1,268 @@
+"""Past the trained length: the loss to guess, the angles never seen, five methods by name, and what each repairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.lab import text
+from core.topics.rope import long_losses
+from core.topics.rope import stretching as lr
+from pages.shared import controls, frame
+from pages.shared.asks import mistakes
+from pages.shared.pictures import code, lines, live
+from pages.shared.pictures.lines import Axis, Series
+from pages.shared.text import N_, _, prose, say
+
+NAMES = {
+    "plain": N_("untouched"),
+    "pi": "PI",
+    "abf": "ABF",
+    "ntk": N_("NTK-aware"),
+    "dynamic": N_("dynamic NTK"),
+    "yarn": "YaRN",
+    "window": N_("window of 200"),
+}
+DASHED = {"plain", "abf", "dynamic", "yarn", "window"}  # whose colours look alike to some differ in this
+ROLES = {"plain": "quiet", "pi": "q", "abf": "a", "ntk": "k", "dynamic": "warn", "yarn": "v", "window": "a"}
+GUESSES = tuple(round(1 + k / 5, 1) for k in range(46))  # nats, 1 to 10
+MODEL = lr.Model()
+
+
+def _series(methods: tuple[str, ...]) -> list[Series]:
+    return [Series(_(NAMES[m]), ROLES[m], dash=m in DASHED) for m in methods]
+
+
+def _keeper(name: str, stops: tuple[float, ...], default: float) -> Callable[[str, Any], None]:
+    def receive(released: str, value: Any) -> None:
+        if released == name and value in stops:
+            controls.keep(name, value, default)
+
+    return receive
+
+
+# ---- the loss, guessed first ----
+
+
+def guess() -> None:
+    """The visitor draws the end of the curve; then it is shown."""
+    found = frame.cached(long_losses.curves)
+    plain, at, trained = found.values[0, 0], found.at, text.context()
+    inside = at < trained
+    flat = min(GUESSES, key=lambda g: abs(g - float(plain[inside].mean())))
+    chosen = controls.kept("rope_guess", flat, controls.near(GUESSES))
+    shown = controls.kept("rope_loss", "no", controls.one_of(("no", "yes"))) == "yes"
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        lines.show(
+            _drawn(plain, at, shown),
+            at,
+            [Series(_("measured"), "a"), Series(_("your guess"), "warn", dash=True)],
+            key="rope_guess",
+            quantity="loss",
+            says=_("Loss along four long stories, nats a token."),
+            x=Axis(_("position in the text")),
+            y=Axis(_("loss, nats a token"), low=0, high=10.5),
+            slider=live.Slider("rope_guess", _("At the end"), GUESSES, chosen, tuple(f"{g:.1f}" for g in GUESSES)),
+            marks=((trained, _("trained up to here")),),
+            released=_keeper("rope_guess", GUESSES, flat),
+        )
+    with right:
+        prose("rope", "guess", trained=trained, n=len(long_losses.stories()), tokens=long_losses.TOKENS)
+        if shown:
+            _verdict(plain, at, chosen)
+        else:
+            st.button(_("Show what happens"), key="rope_show", on_click=controls.keep, args=("rope_loss", "yes", "no"))
+
+
+def _drawn(plain: np.ndarray, at: np.ndarray, shown: bool) -> np.ndarray:
+    """(frame, 2, bin): what was measured, and a straight line from the trained length to each guess."""
+    inside = at < text.context()
+    measured = plain if shown else np.where(inside, plain, np.nan)
+    start, last = at[inside][-1], at[-1]
+    part = np.where(at < start, np.nan, (at - start) / (last - start))
+    level = float(plain[inside][-1])
+    return np.stack([np.stack([measured, level + (guess - level) * part]) for guess in GUESSES])
+
+
+def _verdict(plain: np.ndarray, at: np.ndarray, chosen: float) -> None:
+    inside = at < text.context()
+    end, before = float(plain[-1]), float(plain[inside].mean())
+    numbers = dict(chosen=f"{chosen:.1f}", end=f"{end:.1f}", before=f"{before:.1f}")
+    say("You drew «chosen» nats. It is **«end»**, against «before» inside the trained length.", **numbers)
+    prose("rope", "cliff", times=f"{end / before:.1f}", blind=f"{np.log(32_000):.1f}")
+
+
+# ---- angles that training never showed ----
+
+
+def base() -> None:
+    """One slider, two pictures: how many turns are made at a far position, and how long a turn takes."""
+    found = frame.cached(lr.spectrum, MODEL)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.fragment(_turns)(found)
+    with right:
+        _waves(found)
+    low, high = (f"{int(x)}" for x in found.unfinished[[0, -1]])
+    numbers = dict(trained=f"{MODEL.trained:,}", reach=f"{lr.REACH:,}", low=low, high=high)
+    prose("rope", "base", **numbers, before=int(found.unseen[0]), after=int(found.unseen[-1]), d=MODEL.head_dim)
+
+
+def _base_slider(**how: bool) -> live.Slider:
+    now = controls.kept("rope_base", lr.BASES[0], controls.near(lr.BASES))
+    return live.Slider("rope_base", _("Base b"), lr.BASES, now, tuple(f"{b:,}" for b in lr.BASES), together=True, **how)
+
+
+def _turns(found: lr.Spectrum) -> None:
+    flat = np.ones_like(found.turns)
+    said = _("{unseen} pairs stand at angles that training never showed; {slow} never finish a turn within {reach}.")
+    reach = f"{lr.REACH:,}"
+    lines.show(
+        np.stack([found.turns, flat * found.seen, flat], 1),
+        np.arange(found.turns.shape[1]),
+        [
+            Series(_("turns at position {n}").format(n=reach), "a"),
+            Series(_("turns seen in training, {n} tokens").format(n=f"{MODEL.trained:,}"), "k", dash=True),
+            Series(_("one full turn"), "quiet", dash=True),
+        ],
+        key="rope_turns",
+        quantity="turns",
+        says=_("Turns each pair has made at a far position, and what it had seen in training."),
+        x=Axis(_("pair i")),
+        y=Axis(_("turns"), log=True),
+        slider=_base_slider(),
+        captions=[
+            said.format(unseen=int(u), slow=int(s), reach=reach)
+            for u, s in zip(found.unseen, found.unfinished, strict=True)
+        ],
+        released=_keeper("rope_base", lr.BASES, lr.BASES[0]),
+    )
+
+
+def _waves(found: lr.Spectrum) -> None:
+    """Moved by the slider of the turns."""
+    lines.show(
+        np.stack([found.waves, np.full_like(found.waves, lr.REACH)], 1),
+        np.arange(found.waves.shape[1]),
+        [
+            Series(_("tokens for one turn"), "q"),
+            Series(_("position {n}").format(n=f"{lr.REACH:,}"), "quiet", dash=True),
+        ],
+        key="rope_waves",
+        quantity="wavelength",
+        says=_("How many tokens each pair needs for one turn."),
+        x=Axis(_("pair i")),
+        y=Axis(_("tokens"), log=True),
+        slider=_base_slider(hidden=True),
+    )
+
+
+# ---- the methods ----
+
+
+def methods() -> None:
+    """Formulas, and what each method does to every pair and along the text."""
+    ntk = lr.ntk_base(MODEL.head_dim, MODEL.base, 4.0)
+    prose("rope", "methods", ntk=f"{round(ntk):,}", d=MODEL.head_dim, abf=f"{MODEL.base * lr.ABF:,.0f}")
+    pairs = MODEL.head_dim // 2
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.fragment(_slow)(pairs)
+    with right:
+        _far(pairs)
+    prose("rope", "curves", trained=f"{MODEL.trained:,}")
+    code.show(lr.RAMP)
+
+
+def _factor_slider(**how: bool) -> live.Slider:
+    now = controls.kept("rope_s", lr.STRETCHES[32], controls.near(lr.STRETCHES))
+    shown = tuple(f"{s:.2f}" for s in lr.STRETCHES)
+    return live.Slider("rope_s", _("Factor s"), lr.STRETCHES, now, shown, together=True, **how)
+
+
+def _slow(pairs: int) -> None:
+    lines.show(
+        frame.cached(lr.slowdowns, MODEL),
+        np.arange(pairs),
+        _series(lr.METHODS),
+        key="rope_slow",
+        quantity="slowdown",
+        says=_("How many times slower each pair turns than it was trained to."),
+        x=Axis(_("pair i")),
+        y=Axis(_("times slower"), log=True, low=0.9, high=130),
+        slider=_factor_slider(),
+        released=_keeper("rope_s", lr.STRETCHES, lr.STRETCHES[32]),
+    )
+
+
+def _far(pairs: int) -> None:
+    """The angle of one slow pair along the text, moved by the slider beside it."""
+    pair = pairs - 10  # slow enough never to finish a turn in training
+    places, angles = frame.cached(lr.far_angles, pair, MODEL)
+    seen = np.full_like(angles[:, :1], angles[0, 0][places == MODEL.trained])
+    series = [*_series(lr.METHODS), Series(_("largest angle in training"), "quiet")]
+    lines.show(
+        np.concatenate([angles, seen], 1),
+        places,
+        series,
+        key="rope_far",
+        quantity="angles",
+        says=_("The angle of one slow pair along the text."),
+        x=Axis(_("position in the text")),
+        y=Axis(_("angle of pair {i}, rad").format(i=pair), low=0),
+        marks=((MODEL.trained, _("trained up to here")),),
+        moving=np.array(lr.STRETCHES) * MODEL.trained,
+        slider=_factor_slider(hidden=True),
+    )
+
+
+def repaired() -> None:
+    """Every method on the embedded model, measured."""
+    found, trained = frame.cached(long_losses.curves), text.context()
+    s = controls.kept("rope_fix", 2.5, controls.near(long_losses.FACTORS))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        lines.show(
+            found.values,
+            found.at,
+            _series(long_losses.METHODS),
+            key="rope_fix",
+            quantity="loss",
+            says=_("Loss along four long stories, with every method."),
+            x=Axis(_("position in the text")),
+            y=Axis(_("loss, nats a token"), low=1, high=7.8),
+            slider=live.Slider(
+                "rope_fix", _("Factor s"), long_losses.FACTORS, s, tuple(f"{s:.2f}" for s in long_losses.FACTORS)
+            ),
+            marks=((trained, _("trained up to here")),),
+            tall=340,
+            released=_keeper("rope_fix", long_losses.FACTORS, 2.5),
+        )
+    with right:
+        spans = ((0, trained), (trained, 2 * trained), (2 * trained, long_losses.TOKENS))
+        head = "| s = " + f"{s:.2f} | " + " | ".join(f"{a} – {b}" for a, b in spans) + " |\n|---|---:|---:|---:|\n"
+        rows = [
+            f"| {_(NAMES[m])} | " + " | ".join(f"{long_losses.mean(m, s, *span):.2f}" for span in spans) + " |"
+            for m in long_losses.METHODS
+        ]
+        st.markdown(head + "\n".join(rows))
+        prose("rope", "repaired", trained=trained)
+
+
+def common_mistakes(law: Any) -> None:
+    ends = (long_losses.mean("plain", 1.0, 0, 256), long_losses.mean("plain", 1.0, 512, long_losses.TOKENS))
+    ntk = lr.ntk_base(MODEL.head_dim, MODEL.base, 4.0)
+    mistakes.show(
+        "rope",
+        ["sign", "far", "names", "library", "degrees", "value"],
+        right=f"{law.relative:.4f}",
+        wrong=f"{law.wrong:.4f}",
+        inside=f"{ends[0]:.2f}",
+        outside=f"{ends[1]:.2f}",
+        ntk=f"{round(ntk):,}",
+        degrees=f"{np.degrees(1.0):.1f}",
+    )

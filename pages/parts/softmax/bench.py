@@ -1,0 +1,418 @@
+"""The softmax lab's scores and its four pictures that move together: shares, slopes, steps, and what shares mix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core import softmax as sm
+from core.lab import head as oh
+from core.lab import provenance, subject
+from core.lab import text as sentence
+from core.topics.softmax import lab
+from pages.parts.softmax import swatch
+from pages.shared import controls, frame, story
+from pages.shared.asks import predict
+from pages.shared.pictures import bars, live, matrix, plane
+from pages.shared.text import N_, _, filled, prose, say
+
+SOURCES = {"model": N_("of the model"), "typed": N_("typed in")}
+TYPED = "2 1 0.1"
+HIGHEST = 10_000.0  # typed scores lie between minus this and this
+EXAMPLES = {  # scores -> what they show
+    "2 1 0.1": N_("Three scores, worked by hand"),
+    "2 2 0": N_("A tie"),
+    "2.1 -0.5 1.3 0.8": N_("Four scores, as attention makes them"),
+    "1000 1000.1 1000.2": N_("Scores too large for e^z"),
+    "22 0": N_("A gap of 22"),
+    "0 0 0 0 0 0 0 0": N_("All the same"),
+}
+CLOSER = {"steps": N_("step by step"), "mix": N_("mix colours"), "triangle": N_("the triangle")}
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+STEP_ROWS = (N_("ẑ = z ÷ T"), "e^ẑ", "ẑ − max", "e^(ẑ − max)", N_("share"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """The scores on the bench. names: what each stands for; left_out: how many a long row has lost, and their share."""
+
+    scores: lab.Scores
+    names: tuple[str, ...]
+    left_out: int = 0
+    lost: float = 0.0
+
+    @property
+    def labels(self) -> list[str]:
+        """Score and name, for bars."""
+        return [s if s == n else f"{s} {n}" for s, n in zip(map(written, self.scores), self.names, strict=True)]
+
+
+def written(x: float) -> str:
+    """A score as it was typed, or with two digits; a small one with as many as tell."""
+    short = f"{x:g}" == f"{x:.2f}".rstrip("0").rstrip(".")
+    return (f"{x:g}" if short else f"{x:.2g}" if abs(x) < 0.1 else f"{x:.2f}").replace("-", "−")
+
+
+def table(*ends: float, strip: str = "") -> matrix.Look:
+    """Numbers under the names of the scores, every row on a scale of its own, which ends at ends[row]."""
+    return matrix.Look("", N_("score of"), "a", "quiet", most=64, flat=34, ends=ends, strip=strip, legible=True)
+
+
+# ---- where scores come from ----
+
+
+def source() -> str:
+    return controls.choice("Scores", SOURCES, "model", key="scores_of")
+
+
+def model_row() -> Row:
+    """One row of one head of the embedded model, after its division by the root of d_k."""
+    reading = story.box()
+    config = subject.model().config
+    one, two, three, four = st.columns([2.4, 2.4, 1.8, 1.6], vertical_alignment="bottom")
+    with one:
+        layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
+    with two:
+        head = controls.pick("Head", range(config.n_heads), 1, key="head")
+    with three:
+        query = _query(reading.tokens)
+    with four:
+        _examples()
+    calm = oh.Demo(reading.ids, reading.tokens, layer, head)
+    scaled = frame.cached(oh.head_of, calm).scaled[query, : query + 1]
+    return _fitting(tuple(float(x) for x in scaled), tuple(sentence.names(reading.tokens)[: query + 1]))
+
+
+def _query(tokens: tuple[str, ...]) -> int:
+    """The word whose row is taken; the first one sees only itself, so there is nothing to share."""
+    last = len(tokens) - 1
+    now = min(controls.kept("row_of", last, _between(1, last)), last)
+    if now == last:  # the last word of whatever text comes next
+        controls.forget("row_of")
+    st.session_state["row_of_choice"] = now
+    st.selectbox(
+        _("The row of"),
+        range(1, last + 1),
+        key="row_of_choice",
+        format_func=lambda i: f"{i} · {tokens[i]}",
+        on_change=lambda: controls.keep("row_of", st.session_state["row_of_choice"], last),
+    )
+    return now
+
+
+def _between(low: int, high: int) -> Any:
+    def read(text: str) -> int | None:
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 5 and low <= int(text) <= high else None
+
+    return read
+
+
+def _fitting(scores: lab.Scores, names: tuple[str, ...]) -> Row:
+    """At most 16 scores: the largest of a long row, in their order."""
+    if len(scores) <= lab.MOST_SCORES:
+        return Row(scores, names)
+    kept = lab.largest(scores, lab.MOST_SCORES)
+    whole = lab.run(lab.Demo(scores))["shares"].value
+    some = Row(
+        tuple(scores[i] for i in kept),
+        tuple(names[i] for i in kept),
+        len(scores) - len(kept),
+        float(1 - whole[kept].sum()),
+    )
+    template = N_(
+        "This row has «n» scores. Here its «most» largest share among themselves; the others held «lost» of the weight."
+    )
+    say(template, n=len(scores), most=lab.MOST_SCORES, lost=f"{some.lost:.1%}")
+    return some
+
+
+def typed_row() -> Row:
+    left, right = st.columns([4, 1.2], vertical_alignment="bottom")
+    with left:
+        text = st.text_input(_("2 to 16 scores"), TYPED, key="scores", bind="query-params", max_chars=240)
+    with right:
+        _examples()
+    scores = read_scores(text or "")
+    if scores is None:
+        template = N_("Type 2 to 16 numbers from −«most» to «most», with blanks or commas between. Here is an example.")
+        say(template, most=f"{HIGHEST:,.0f}")
+        scores = read_scores(TYPED)
+    return Row(scores, tuple(written(z) for z in scores))
+
+
+def read_scores(text: str) -> lab.Scores | None:
+    """'2, 1 0.1' -> (2.0, 1.0, 0.1); None for anything that is not 2 to 16 numbers of a sensible size."""
+    parts = text.translate(str.maketrans("−,;，、；", "-     ")).split()
+    numbers = [controls.as_number(part) for part in parts[: lab.MOST_SCORES + 1]]
+    fit = 2 <= len(numbers) <= lab.MOST_SCORES and all(x is not None and abs(x) <= HIGHEST for x in numbers)
+    return tuple(numbers) if fit else None
+
+
+def _examples() -> None:
+    with st.popover(_("Examples"), width="stretch"):
+        for i, (scores, shows) in enumerate(EXAMPLES.items()):
+            label = f"{_(shows)} · {scores.replace('-', '−')}"
+            st.button(label, key=f"softmax_example_{i}", on_click=put_on_bench, args=(scores,), width="stretch")
+
+
+def put_on_bench(scores: str) -> None:
+    """These scores, typed in, at temperature 1: used by buttons."""
+    st.session_state["scores"] = scores
+    controls.keep("scores_of", "typed", "model")
+    controls.forget("temperature", "slope", "score")
+
+
+# ---- guess first ----
+
+
+def prediction(row: Row) -> None:
+    """Add a constant: what happens? The answer is measured on the visitor's own row."""
+    moved = lab.moved_by(row.scores, 100.0)
+    answer = "same" if moved < 1e-6 else "grow"
+    options = {
+        "grow": N_("all grow"),
+        "most": N_("favour the largest"),
+        "even": N_("even out"),
+        "same": N_("stay as they are"),
+    }
+    because = {
+        "grow": N_(
+            "They cannot all grow: they always add up to one. The largest change of any share is «moved», no more than rounding."
+        ),
+        "most": N_(
+            "That needs larger distances, and adding keeps every distance. The largest change is «moved», no more than rounding."
+        ),
+        "even": N_(
+            "100 looks large, but only distances count, and they stay. The largest change is «moved», no more than rounding."
+        ),
+        "same": N_(
+            "Every exponential grows by the same factor, and it cancels. The largest change is «moved», no more than rounding."
+        ),
+        "?": N_(
+            "Nothing moves: the largest change is «moved», no more than rounding. Only distances between scores count."
+        ),
+    }
+    question = N_("Guess first: add 100 to every score. What do the shares do?")
+    predict.ask(predict.Prediction("add100", question, options, answer, because), moved=power(moved, 0))
+
+
+# ---- the pictures that move together ----
+
+
+def heat() -> live.Slider:
+    """The temperature; all pictures that show it move with it."""
+    stops = lab.TEMPERATURES
+    now = controls.kept("temperature", 1.0, controls.near(stops))
+    return live.Slider("temperature", _("Temperature"), stops, now, tuple(f"{t:.2f}" for t in stops), together=True)
+
+
+def _let_go(name: str, value: Any) -> None:
+    if name == "temperature" and value in lab.TEMPERATURES:
+        controls.keep("temperature", value, 1.0)
+
+
+def shares(row: Row, found: lab.Heated, slider: live.Slider) -> None:
+    """The signature: every score's share at every temperature, outlined at temperature 1."""
+    template, most = _("entropy {bits} bit, at most {most}"), f"{np.log2(len(row.scores)):.2f}"
+    bars.show(
+        row.labels,
+        found.shares,
+        key="shares",
+        quantity="shares",
+        says=_("Each score's share; the higher the temperature, the flatter. Outlined: temperature 1."),
+        ghost=found.shares[lab.TEMPERATURES.index(1.0)],
+        high=1.0,
+        slider=slider,
+        tools=True,
+        signature=True,
+        captions=[template.format(bits=f"{max(0.0, bits):.2f}", most=most) for bits in found.entropy],
+        released=_let_go,
+    )
+
+
+def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] | None:
+    """The whole Jacobian, moving with the shares. Returns the chosen cell."""
+    n, names = len(row.scores), list(row.names)
+    cell = controls.kept("slope", None, controls.as_cell)
+    cell = cell if cell and max(cell) < n else None
+    cells = controls.released_cell(n, n, "slope")
+
+    def receive(name: str, value: Any) -> None:
+        cells(name, value)
+        _let_go(name, value)
+
+    template = _("largest slope {most}, of at most 0.25")
+    matrix.show(
+        found.slopes,
+        key="slopes",
+        quantity="slopes",
+        says=_(sm.SLOPES.says),
+        rows=names,
+        columns=names,
+        look=matrix.Look(N_("share moves"), N_("score moves"), "a", "quiet", bound=0.25, most=60, tall=430),
+        slider=replace(slider, hidden=True),  # the one beside it moves both
+        cell=cell,
+        captions=[template.format(most=tell(m)) for m in found.slopes.max((1, 2))],
+        released=receive,
+    )
+    return cell
+
+
+def closer(row: Row, found: lab.Heated, slider: live.Slider) -> None:
+    """One of three more pictures, under the same slider."""
+    chosen = controls.choice("Look closer", CLOSER, "steps", key="closer")
+    {"steps": _steps, "mix": _mix, "triangle": _triangle}[chosen](row, found, slider)
+
+
+def _steps(row: Row, found: lab.Heated, slider: live.Slider) -> None:
+    n = len(row.scores)
+    cell = controls.kept("score", None, controls.as_cell)
+    cell = cell if cell and cell[0] < len(STEP_ROWS) and cell[1] < n else None
+    cells = controls.released_cell(len(STEP_ROWS), n, "score")
+
+    def receive(name: str, value: Any) -> None:
+        cells(name, value)
+        _let_go(name, value)
+
+    calm = found.steps[lab.TEMPERATURES.index(1.0)]
+    finite = np.abs(np.where(np.isfinite(calm), calm, 0)).max(1)
+    template = _("max {most} · sum of e^ẑ {naive} · sum of e^(ẑ − max) {total} · the shares add up to {one}")
+    numbers = zip(found.most, found.naive_total, found.total, found.shares.sum(-1), strict=True)
+    matrix.show(
+        found.steps,
+        key="steps",
+        quantity="softmax_steps",
+        says=_("The row on its way from scores to shares, one step a line."),
+        rows=[_(name) for name in STEP_ROWS],
+        columns=list(row.names),
+        look=table(*(max(x, 1e-6) for x in finite[:3]), 1.0, 1.0),
+        slider=slider,
+        cell=cell,
+        captions=[template.format(most=tell(m), naive=tell(a), total=tell(b), one=tell(s)) for m, a, b, s in numbers],
+        released=receive,
+    )
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _written_share(row, slider.value, cell[1] if cell else int(np.argmax(row.scores)))
+    with right:
+        _properties(row, slider.value)
+
+
+def tell(x: float) -> str:
+    """A number in as many digits as tell."""
+    if not np.isfinite(x):
+        return "NaN" if np.isnan(x) else "∞" if x > 0 else "−∞"
+    if x and not 0.001 <= abs(x) < 1e7:
+        return power(x)
+    return (f"{x:.4f}" if abs(x) < 1e4 else f"{x:,.0f}" if x == round(x) else f"{x:,.1f}").replace("-", "−")
+
+
+def power(x: float, digits: int = 2) -> str:
+    """A number as a multiple of a power of ten."""
+    if not x:
+        return "0"
+    mantissa, exponent = f"{x:.{digits}e}".split("e")
+    return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}".replace("-", "−")
+
+
+def _written_share(row: Row, t: float, i: int) -> None:
+    """One share, written out down to the number in the picture."""
+    trace = lab.run(lab.Demo(row.scores, t))
+    part, number = {name: trace[name].value for name in ("tempered", "exps", "total", "shares")}, provenance.number
+    most = float(part["tempered"].max())
+    st.markdown(filled(_("**The share of “«name»”**, click another cell to see another"), name=row.names[i]))
+    lines = [
+        rf"p_{{{i}}} &= \frac{{e^{{\hat z_{{{i}}} - \max}}}}{{\sum_j e^{{\hat z_j - \max}}}}"
+        rf" = \frac{{e^{{{number(part['tempered'][i])} - {_factor(most)}}}}}{{{number(float(part['total']))}}}",
+        rf"&= \frac{{{number(part['exps'][i])}}}{{{number(float(part['total']))}}} = {number(part['shares'][i])}",
+    ]
+    st.latex(r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}")
+
+
+def _factor(x: float) -> str:
+    return f"({provenance.number(x)})" if x < 0 else provenance.number(x)
+
+
+def _properties(row: Row, t: float) -> None:
+    """What is always true of softmax, on the two largest scores of the row."""
+    first, second = sorted(range(len(row.scores)), key=lambda i: -row.scores[i])[:2]
+    gap = (row.scores[first] - row.scores[second]) / t
+    ratio = (f"{np.exp(gap):.3g}" if gap < 9 else power(np.exp(gap))) if gap < 700 else "∞"
+    names = dict(first=row.names[first], second=row.names[second])
+    prose("softmax", "properties", gap=f"{gap:.3g}", ratio=ratio, **names)
+
+
+def written_slope(row: Row, t: float, cell: tuple[int, int]) -> None:
+    """One cell of the Jacobian, written out."""
+    i, j = cell
+    trace = lab.run(lab.Demo(row.scores, t))
+    p, slope, number = trace["shares"].value, float(trace["slopes"].value[cell]), provenance.number
+    st.markdown(filled(_("**“«score»” moves, “«share»” follows:**"), share=row.names[i], score=row.names[j]))
+    inside = rf"1 - {number(p[j])}" if i == j else rf"0 - {number(p[j])}"
+    lines = [  # two lines, or a phone would cut the result off
+        rf"\frac{{\partial p_{{{i}}}}}{{\partial \hat z_{{{j}}}}} &= p_{{{i}}}(\delta_{{{i},{j}}} - p_{{{j}}})",
+        rf"&= {number(p[i])}\,({inside}) = {number(slope)}",
+    ]
+    st.latex(r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}")
+
+
+def _mix(row: Row, found: lab.Heated, slider: live.Slider) -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    colours, mixed = lab.colours(len(row.scores)), frame.cached(lab.mixed, row.scores)
+    with left:
+        template = _("mixed: red {r}, green {g}, blue {b}")
+        swatch.show(
+            found.shares,
+            colours,
+            mixed,
+            list(row.names),
+            key="mix",
+            slider=slider,
+            captions=[template.format(r=f"{r:.0f}", g=f"{g:.0f}", b=f"{b:.0f}") for r, g, b in mixed],
+            released=_let_go,
+        )
+    with right:
+        prose("softmax", "mix", coldest=f"{lab.TEMPERATURES[0]:g}", lacks=tell(1 - float(found.shares[0].max())))
+        _limit(row)
+
+
+def _limit(row: Row) -> None:
+    """Who takes all as T goes to 0."""
+    shared = [(name, p) for name, p in zip(row.names, lab.limit(row.scores), strict=True) if p]
+    if len(shared) == 1:
+        say("As T → 0, “«name»” takes all: the maximum is unique.", name=shared[0][0])
+    else:
+        template = N_("As T → 0, «n» scores share the maximum, and each keeps «share»: softmax does not choose.")
+        say(template, n=len(shared), share=f"{shared[0][1]:.3g}")
+
+
+def _triangle(row: Row, found: lab.Heated, slider: live.Slider) -> None:
+    seen = frame.cached(lab.triangle, row.scores)
+    if seen is None:
+        say("A triangle needs three scores; this row has two.")
+        return
+    names = [row.names[i] for i in seen.chosen]
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        plane.show(
+            lab.CORNERS,
+            names,
+            moving=seen.points[:, None],
+            movers=["p"],
+            pull=seen.shares[:, None],
+            hull=True,
+            key="triangle",
+            quantity="triangle",
+            says=_("Three shares as one point of a triangle, moving with the temperature."),
+            slider=slider,
+            captions=[" · ".join(f"{n} {p:.3f}" for n, p in zip(names, ps, strict=True)) for ps in seen.shares],
+            released=_let_go,
+            tall=330,
+        )
+    with right:
+        prose("softmax", "triangle")
+        if len(row.scores) > 3:
+            say("This row has «n» scores: the triangle takes its three largest alone.", n=len(row.scores))

@@ -1,0 +1,61 @@
+"""The text, what its last word can reach, and the next word that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.topics.why.window import Reach
+from pages.shared.pictures import live, palette
+from pages.shared.text import N_, _
+
+HERE = Path(__file__).parent
+REACH = live.component("reach", HERE / "reach.js")
+MOST = 60  # tokens drawn; of a longer text the last ones, and a sign for those before
+
+
+def show(
+    found: Reach, tokens: tuple[str, ...], *, key: str, slider: live.Slider, released: Callable[[str, Any], None]
+) -> None:
+    """One frame for each window: which words are in reach, and the probabilities of the words that are followed."""
+    says = _("The words that are in reach, and the next word that follows from them.")
+    drawn = tokens[-MOST:]
+    meta = {
+        "quantity": "next_probs",
+        "label": says,
+        "alt": f"{says} {_alt(found)}",
+        "signature": True,
+        "file": "reach",
+        "tokens": list(drawn),
+        "earlier": len(tokens) - len(drawn),
+        "windows": list(found.windows),
+        "names": [word.token for word in found.words],
+        "best": [word.token for word in found.best],
+        "top": [_place(found, word.id) for word in found.best],
+        "right": [word.id == found.answer.id for word in found.best],
+        "colours": palette.roles(reach="a", answer="a", wrong="warn", quiet="quiet"),
+        "words": {
+            "sees": _(N_("in reach: {n} of {all} tokens")),
+            "says": _("the model says"),
+            "rest": _("all others"),
+            "dashed": _("dashed: out of reach"),
+            "window": _("window"),
+        },
+        "tools": True,
+    }
+    best = np.array([word.p for word in found.best])
+    arrays = {"values": found.p.astype(np.float32), "best": best.astype(np.float32)}
+    live.mount(REACH, key, meta, arrays, slider=slider, released=released)
+
+
+def _place(found: Reach, id: int) -> int:
+    """Its bar, or -1 where it has none."""
+    return next((i for i, word in enumerate(found.words) if word.id == id), -1)
+
+
+def _alt(found: Reach) -> str:
+    told = [f"{window}: {word.token} {word.p:.0%}" for window, word in zip(found.windows, found.best, strict=True)]
+    return ", ".join(told[:24])

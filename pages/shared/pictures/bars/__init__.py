@@ -1,0 +1,93 @@
+"""Bars with names beside them: the next word's candidates, with the untouched model's behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import streamlit as st
+
+from pages.shared.pictures import live, palette
+from pages.shared.text import _
+
+HERE = Path(__file__).parent
+BARS = live.component("bars", HERE / "bars.js")
+
+
+def show(
+    names: list[str],
+    values: np.ndarray,
+    *,
+    key: str,
+    quantity: str,
+    says: str,
+    ghost: np.ndarray | None = None,
+    high: float | None = None,
+    marked: int | None = None,
+    percent: bool = False,
+    role: str = "a",
+    slider: live.Slider | None = None,
+    tools: bool = False,
+    signature: bool = False,
+    captions: list[str] | None = None,
+    released: Callable[[str, Any], None] | None = None,
+) -> None:
+    """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar."""
+    frames = np.atleast_2d(values)
+    spoken = ", ".join(f"{n} {v:.3g}" for n, v in zip(names[:10], frames[0], strict=False))
+    meta = {
+        "quantity": quantity,
+        "label": says,
+        "alt": f"{says} {spoken}",
+        "signature": signature,
+        "names": names,
+        "high": high or float(np.nanmax(frames, initial=1e-9)),
+        "marked": marked,
+        "percent": percent,
+        "column": _("name"),
+        "colours": palette.roles(bar="quiet" if marked is not None else role, marked=role),
+        "tools": tools,
+    }
+    arrays = {"values": frames.astype(np.float32)}
+    if ghost is not None:
+        arrays["ghost"] = np.asarray(ghost, np.float32)
+    live.mount(BARS, key, meta, arrays, slider=slider, captions=captions, released=released)
+
+
+class Word(Protocol):
+    """A candidate for the next token, as core hands it out."""
+
+    id: int
+    token: str
+    p: float
+
+
+def with_answer(words: Sequence[Word], answer: Word) -> list[Word]:
+    """The likeliest words, the last one giving way to the answer if it is not among them: its fall must be seen."""
+    shown = list(words)
+    return shown if answer.id in {word.id for word in shown} else [*shown[:-1], answer]
+
+
+def next_words(words: list[Word], *, key: str, before: list[float] | None = None, answer: int | None = None) -> None:
+    """The likeliest next words. before: the same words' probabilities in the untouched model; answer: its choice."""
+    marked = next((i for i, word in enumerate(words) if word.id == answer), None)
+    show(
+        [word.token for word in words],
+        np.array([word.p for word in words]),
+        key=key,
+        quantity="next_probs",
+        says=_("How likely each word is to come next."),
+        ghost=None if before is None else np.array(before),
+        high=1.0,
+        marked=marked,
+        percent=True,
+    )
+    explain_dot([word.token for word in words])
+
+
+def explain_dot(tokens: Sequence[str]) -> None:
+    """What the dot before a piece means, where there is one."""
+    if any(token.startswith("·") for token in tokens):
+        st.caption(_("A dot before a piece: it goes on without a blank, as the second half of a word does."))

@@ -1,0 +1,57 @@
+"""The code of this number: the function of core that records a quantity, with the line that does it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from core.trace import Quantity
+from pages.shared.text import _, say
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Source:
+    """path: from the top of the repository; line: the line that records the quantity; text: the whole function."""
+
+    path: str
+    line: int
+    text: str
+
+
+@cache
+def where(quantity: Quantity) -> Source:
+    """The first function of core in which `trace(QUANTITY, ...)` stands. Raises LookupError where there is none."""
+    files = sorted((ROOT / "core").rglob("*.py"))
+    for path in files:
+        text = path.read_text("utf8")
+        named = re.search(rf'^(\w+) = Quantity\(\s*"{re.escape(quantity.name)}"', text, re.M)
+        if named and (found := next(filter(None, (_recorded(p, named[1]) for p in [path, *files])), None)):
+            return found
+    raise LookupError(f"no function of core records {quantity.name}")
+
+
+def _recorded(path: Path, constant: str) -> Source | None:
+    text = path.read_text("utf8")
+    call = re.search(rf"\btrace(?:\.later)?\({constant}\b", text)
+    if not call:
+        return None
+    line = text.count("\n", 0, call.start()) + 1
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    around = max((f for f in functions if f.lineno <= line <= f.end_lineno), key=lambda f: f.lineno)
+    lines = text.splitlines()[around.lineno - 1 : around.end_lineno]
+    return Source(path.relative_to(ROOT).as_posix(), line, "\n".join(lines))
+
+
+def show(quantity: Quantity) -> None:
+    """The function on the page, its line named. Plain colours: Streamlit's own fail contrast."""
+    source = where(quantity)
+    with st.expander(_("The code of this number")):
+        say("Line «line» of «path»:", line=source.line, path=source.path)
+        st.code(source.text, language=None, wrap_lines=True)

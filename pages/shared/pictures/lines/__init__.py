@@ -1,0 +1,104 @@
+"""Live lines: one or more series over a common axis, redrawn while a slider moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pages.shared.pictures import live, palette
+from pages.shared.text import _
+
+HERE = Path(__file__).parent
+LINES = live.component("lines", HERE / "lines.js", HERE / "lines.css")
+ROLES = ("a", "q", "k", "v", "warn", "quiet")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line: its name, the role that colours it, and whether it is dashed or has a dot at every number."""
+
+    name: str
+    role: str = ""
+    dash: bool = False
+    dots: bool = False
+
+
+@dataclass(frozen=True)
+class Axis:
+    """low and high default to what the numbers need, over all frames, so that nothing jumps while a slider moves."""
+
+    title: str
+    log: bool = False
+    low: float | None = None
+    high: float | None = None
+
+
+def show(
+    values: np.ndarray,
+    xs: np.ndarray,
+    series: list[Series],
+    *,
+    key: str,
+    quantity: str,
+    says: str,
+    x: Axis,
+    y: Axis,
+    slider: live.Slider | None = None,
+    moving: np.ndarray | None = None,
+    marks: tuple[tuple[float, str], ...] = (),
+    at: int | None = None,
+    choose: bool = False,
+    signature: bool = False,
+    tall: int = 280,
+    captions: list[str] | None = None,
+    released: Callable[[str, Any], None] | None = None,
+) -> None:
+    """values: (series, x) or (frame, series, x); a number that is not finite leaves a gap. moving: (frame,), the place
+    of an upright line. marks: (x, name) of fixed ones. choose: a click releases "at", the index of an x.
+    captions: what is written under the picture, one line a frame."""
+    frames = values if values.ndim == 3 else values[None]
+    arrays = {"values": frames.astype(np.float32), "xs": np.asarray(xs, np.float32)}
+    if moving is not None:
+        arrays["moving"] = np.asarray(moving, np.float32)
+    meta = {
+        "quantity": quantity,
+        "label": says,
+        "alt": _alt(says, frames, xs, series),
+        "signature": signature,
+        "series": [{"name": one.name, "dash": one.dash, "dots": one.dots} for one in series],
+        "colours": _colours(series),
+        "x": _axis(x, np.asarray(xs)),
+        "y": _axis(y, frames, room=0.06),
+        "marks": [{"at": float(place), "name": name} for place, name in marks],
+        "choose": choose,
+        "tall": tall,
+        "words": {"keys": _("Arrow keys move along the lines.")},
+        "tools": True,
+    }
+    state = {"at": at} if choose else None
+    live.mount(LINES, key, meta, arrays, slider=slider, state=state, captions=captions, released=released)
+
+
+def _colours(series: list[Series]) -> dict[str, Any]:
+    own = {f"series{i}": one.role or ROLES[i % len(ROLES)] for i, one in enumerate(series)}
+    return palette.roles(quiet="quiet", **own)
+
+
+def _axis(axis: Axis, numbers: np.ndarray, room: float = 0.0) -> dict[str, Any]:
+    finite = numbers[np.isfinite(numbers) & ((numbers > 0) | (not axis.log))]
+    low = axis.low if axis.low is not None else float(finite.min()) if finite.size else 0.1
+    high = axis.high if axis.high is not None else float(finite.max()) if finite.size else 1.0
+    if not high > low:
+        low, high = (low / 2, low * 2) if axis.log else (low - 0.5, low + 0.5)
+    if axis.high is None and not axis.log:
+        high += room * (high - low)
+    return {"title": axis.title, "log": axis.log, "low": low, "high": high}
+
+
+def _alt(says: str, frames: np.ndarray, xs: np.ndarray, series: list[Series]) -> str:
+    ends = [f"{one.name}: {row[0]:.3g} … {row[-1]:.3g}" for one, row in zip(series, frames[0], strict=True)]
+    return f"{says} {xs[0]:.3g} … {xs[-1]:.3g}; " + "; ".join(ends[:6])

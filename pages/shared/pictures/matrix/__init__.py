@@ -1,0 +1,199 @@
+"""The live matrix: this project's own heatmap. Hover, arrow keys, click, frames under a slider, PNG, SVG and CSV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pages.shared.pictures import live, palette
+from pages.shared.text import N_, _
+
+HERE = Path(__file__).parent
+MATRIX = live.component("matrix", HERE / "matrix.js", HERE / "matrix.css")
+EXACT = 250_000  # cells shipped as float32; beyond, float16 keeps three digits at half the bytes
+FROM_ZERO = {
+    "weights",
+    "allowed",
+    "probs",
+    "influence",
+    "token",
+    "tokens_per_character",
+}  # everything else diverges around zero
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a matrix is dressed."""
+
+    row_title: str = N_("query")
+    column_title: str = N_("key")
+    row_role: str = "q"
+    column_role: str = "k"
+    bound: float | None = None  # the scale's end; None: the largest number in any frame
+    ends: tuple[float, ...] = ()  # every row's own scale's end, where rows are of different kinds
+    digits: int = 2
+    most: int = 44  # a cell's widest, in pixels
+    flat: int | None = None  # a cell's greatest height, for long thin matrices
+    row_height: int | None = None  # in pixels, where cells need not be square
+    tall: int = 450  # the greatest height of all cells together
+    legible: bool = False  # the numbers matter more than the whole: on a narrow screen the picture scrolls sideways
+    strip: str = ""  # the followed row once more as columns below: its title, may hold {row} and {entropy}
+    point: tuple[tuple[int, int], ...] = ()  # cells to frame
+    closed: str = N_("not allowed")  # what is said of a hatched cell
+    tools: bool = True  # PNG, SVG, CSV
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A row as it is after one of its cells was cut. row: (frame, column); strip: its title, see Look.strip;
+    entropy: (frame,), where the title asks for it."""
+
+    cell: tuple[int, int]
+    row: np.ndarray
+    strip: str
+    entropy: np.ndarray | None = None
+
+
+def show(
+    values: np.ndarray,
+    *,
+    key: str,
+    quantity: str,
+    says: str,
+    rows: list[str] | None,
+    columns: list[str] | None,
+    look: Look | None = None,
+    slider: live.Slider | None = None,
+    entropy: np.ndarray | None = None,
+    row: int | Sequence[int] | None = None,
+    cut: Cut | None = None,
+    shut: np.ndarray | None = None,
+    cell: tuple[int, int] | None = None,
+    signature: bool = False,
+    paint: bool = False,
+    captions: list[str] | None = None,
+    released: Callable[[str, Any], None] | None = None,
+) -> None:
+    """Draw `values`, (row, column) or (frame, row, column), with one frame for each stop of the slider.
+
+    row: the one to follow until a cell is chosen, or one for each frame. cut: drawn with its cell crossed out. says: what
+    there is to see, for those who cannot see it. entropy: (frame, row), in bits. shut: (row, column) or (frame, row,
+    column), True where nothing may be; these cells are hatched. paint: pressing and dragging opens and closes cells, and
+    "paint" is released once: `stroke` reads it.
+    """
+    look = look or Look()
+    frames = values if values.ndim == 3 else values[None]
+    arrays, packed = _arrays(frames, shut, entropy, cut)
+    meta = _dressed(look, quantity, frames, paint, cut) | {
+        "label": says,
+        "alt": _alt(says, frames, rows, columns),
+        "signature": signature,
+        "rows": rows,
+        "columns": columns,
+        "packed": packed,
+        "row": list(row) if isinstance(row, Sequence) else row,
+    }
+    state, asks = {"cell": list(cell) if cell else None}, ("paint",) if paint else ()
+    live.mount(
+        MATRIX, key, meta, arrays, slider=slider, state=state, triggers=asks, captions=captions, released=released
+    )
+
+
+STROKE = re.compile(r"[01]:(\d{1,3}-[0-9a-f]{1,64}_?)+")
+
+
+def stroke(value: Any, rows: int, columns: int) -> tuple[frozenset[tuple[int, int]], bool] | None:
+    """A released "paint": the cells, and whether they are opened. `1:3-a0_4-20` is brush, row and bits of its columns."""
+    if not isinstance(value, str) or len(value) > 4000 or not STROKE.fullmatch(value):
+        return None
+    cells = set()
+    for part in value[2:].strip("_").split("_"):
+        row, bits = part.split("-")
+        cells |= {(int(row), column) for column in range(256) if int(bits, 16) >> column & 1}
+    inside = all(row < rows and column < columns for row, column in cells)
+    return (frozenset(cells), value[0] == "1") if inside else None
+
+
+def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cut | None) -> dict[str, Any]:
+    return {
+        "paint": paint,
+        "cut": {"cell": list(cut.cell), "strip": cut.strip} if cut else None,
+        "quantity": quantity,
+        "rowTitle": look.row_title and _(look.row_title),
+        "columnTitle": _(look.column_title),
+        "scale": _scale(quantity, frames, look),
+        "scales": [_row_scale(row, end) for row, end in zip(frames.swapaxes(0, 1), look.ends, strict=bool(look.ends))]
+        or None,
+        "colours": palette.roles(row=look.row_role, column=look.column_role, bar="a"),
+        "digits": look.digits,
+        "cell": look.most,
+        "cellHeight": look.flat,
+        "rowHeight": look.row_height,
+        "tall": look.tall,
+        "strip": look.strip,
+        "legible": look.legible,
+        "point": [list(p) for p in look.point],
+        "tools": look.tools,
+        "words": {
+            "cell": _("{row} → {column}: {value}"),
+            "closed": _(look.closed),
+            "keys": _("Arrow keys move from cell to cell, Enter opens or closes one.")
+            if paint
+            else _("Arrow keys move from cell to cell, Enter chooses one."),
+        },
+    }
+
+
+def _arrays(
+    frames: np.ndarray, shut: np.ndarray | None, entropy: np.ndarray | None, cut: Cut | None
+) -> tuple[dict[str, np.ndarray], int]:
+    """(arrays, size of the packed triangle or 0). Only the lower triangle of a causal stack is shipped."""
+    _n, size, columns = frames.shape
+    packed = 0
+    if size == columns and size > 48 and not np.triu(np.nan_to_num(frames[[0, -1]], neginf=0), 1).any():
+        i, j = np.tril_indices(size)
+        frames, packed = frames[:, i, j], size
+    kind = np.float32 if frames.size <= EXACT else np.float16
+    if (np.abs(frames[np.isfinite(frames)]) > np.finfo(np.float32).max).any():
+        kind = np.float64  # numbers that would become infinite on the way
+    arrays = {"values": frames.astype(kind)}
+    if shut is not None and not packed:
+        arrays["shut"] = shut.astype(np.uint8)
+    if entropy is not None:
+        arrays["entropy"] = np.atleast_2d(entropy).astype(np.float32)
+    if cut:
+        arrays["cut"] = np.atleast_2d(cut.row).astype(kind)
+        arrays |= {"cutEntropy": cut.entropy.astype(np.float32)} if cut.entropy is not None else {}
+    return arrays, packed
+
+
+def _row_scale(row: np.ndarray, end: float) -> dict[str, object]:
+    """From zero where a row is nowhere negative, else around zero."""
+    if (row[np.isfinite(row)] < 0).any():
+        return palette.scale(palette.DIVERGING, -end, end)
+    return palette.scale(palette.WEIGHTS, 0.0, end)
+
+
+def _scale(quantity: str, frames: np.ndarray, look: Look) -> dict[str, object]:
+    finite = frames[np.isfinite(frames)]
+    bound = look.bound or float(np.abs(finite).max(initial=1e-6))
+    if quantity.rsplit(".", 1)[-1] in FROM_ZERO:
+        return palette.scale(palette.WEIGHTS, 0.0, look.bound or 1.0)
+    return palette.scale(palette.DIVERGING, -bound, bound)
+
+
+def _alt(says: str, frames: np.ndarray, rows: list[str] | None, columns: list[str] | None) -> str:
+    """The sentence, the size, and the largest cell: what a glance would tell."""
+    first = np.where(np.isfinite(frames[0]), frames[0], -np.inf)
+    if not np.isfinite(first).any():
+        return says
+    r, c = np.unravel_index(int(first.argmax()), first.shape)
+    place = {"row": rows[r] if rows else r, "column": columns[c] if columns else c}
+    size = {"rows": first.shape[0], "columns": first.shape[1]}
+    end = _("{rows} by {columns} cells; the largest is {row}, {column}: {value}")
+    return says + " " + end.format(**size, **place, value=f"{first[r, c]:.3g}")

@@ -1,0 +1,200 @@
+"""Volumes, contributions, habits, slabs and ranks, against Hugging Face transformers and NumPy."""
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from core.lab import subject, text
+from core.make import neighbours as make_neighbours
+from core.nets import neighbours
+from core.topics.heads import volume as manyheads
+
+READING = text.read(text.SENTENCE)
+OTHER = text.read("The cat slept on the rug. The dog slept on the")
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    model = AutoModelForCausalLM.from_pretrained(subject.FOLDER, dtype=torch.float32, attn_implementation="eager")
+    return model.eval()
+
+
+@torch.inference_mode()
+def passed(model, ids, loud):
+    """Their weights and next-token probabilities while `loud` {(layer, head): volume} acts where o_proj reads."""
+    width = model.config.hidden_size // model.config.num_attention_heads
+    hooks = []
+    for layer, block in enumerate(model.model.layers):
+
+        def louder(_, given, layer=layer):
+            z = given[0].clone()
+            for (at, head), volume in loud.items():
+                if at == layer:
+                    z[..., head * width : (head + 1) * width] *= volume
+            return (z,)
+
+        hooks.append(block.self_attn.o_proj.register_forward_pre_hook(louder))
+    made = model(torch.tensor(ids)[None], output_attentions=True)
+    for hook in hooks:
+        hook.remove()
+    return [a[0].numpy() for a in made.attentions], made.logits[0, -1].softmax(-1).numpy()
+
+
+@pytest.mark.parametrize(
+    ("reading", "layer", "head", "muted", "stop"),
+    [
+        (READING, 1, 2, (), 0),
+        (READING, 4, 4, ((1, 2),), 10),
+        (OTHER, 0, 5, ((3, 1), (5, 5)), 50),
+        (OTHER, 5, 1, (), 25),
+    ],
+)
+def test_a_head_at_every_volume(theirs, reading, layer, head, muted, stop):
+    found = manyheads.turned(manyheads.Demo(reading.ids, reading.tokens, layer, head, muted))
+    weights, probs = passed(theirs, reading.ids, {(layer, head): manyheads.VOLUMES[stop], **dict.fromkeys(muted, 0)})
+    wanted = np.concatenate([w[:, -1] for w in weights])
+    np.testing.assert_allclose(found.views[stop], wanted, atol=2e-5)
+    np.testing.assert_allclose(found.probs[stop], probs[list(found.ids)], atol=2e-5)
+
+
+def test_long_texts_have_fewer_stops_and_the_same_numbers(theirs):
+    reading = text.read("One day it was sunny and the dog ran to the park with a ball. " * 6)
+    found = manyheads.turned(manyheads.Demo(reading.ids, reading.tokens, 2, 1))
+    assert len(found.views) == len(manyheads.COARSE) == 11
+    assert manyheads.COARSE[3] == 0.6
+    _weights, probs = passed(theirs, reading.ids, {(2, 1): 0.6})
+    np.testing.assert_allclose(found.probs[3], probs[list(found.ids)], atol=2e-5)
+
+
+def test_each_head_silent_in_turn(theirs):
+    answer, table = manyheads.silenced(READING.ids, READING.tokens)
+    assert text.word(answer, np.zeros(32000)).token == "Amy"
+    for layer, head in ((0, 5), (1, 2), (4, 4), (5, 1), (2, 0)):
+        assert table[layer, head] == pytest.approx(passed(theirs, READING.ids, {(layer, head): 0})[1][answer], abs=2e-5)
+
+
+@torch.inference_mode()
+def test_contributions_are_slabs_of_o_proj(theirs):
+    seen = {}
+    attention = theirs.model.layers[3].self_attn
+    hook = attention.o_proj.register_forward_hook(lambda _, given, made: seen.update(z=given[0][0], out=made[0]))
+    theirs(torch.tensor(OTHER.ids)[None])
+    hook.remove()
+    found = manyheads.contributions(OTHER.ids, OTHER.tokens, 3)
+    np.testing.assert_allclose(found.whole, seen["out"], atol=2e-5)
+    assert found.gap < 1e-5
+    for head in range(6):
+        alone = torch.zeros_like(seen["z"])
+        alone[:, head * 48 : head * 48 + 48] = seen["z"][:, head * 48 : head * 48 + 48]
+        np.testing.assert_allclose(found.each[head], attention.o_proj(alone), atol=2e-5)
+
+
+def test_habits_by_hand(theirs):
+    found = manyheads.habits(READING.ids, READING.tokens)
+    weights, _probs = passed(theirs, READING.ids, {})
+    tokens = READING.tokens
+    for layer, head in ((2, 0), (1, 2), (5, 3)):
+        w = weights[layer][head]
+        rows = range(1, len(tokens))
+        assert found.previous[layer, head] == pytest.approx(np.mean([w[i, i - 1] for i in rows]), abs=1e-5)
+        assert found.itself[layer, head] == pytest.approx(np.mean([w[i, i] for i in rows]), abs=1e-5)
+        assert found.first[layer, head] == pytest.approx(np.mean([w[i, 0] for i in rows]), abs=1e-5)
+        twice = [(i, [j for j in range(1, i) if tokens[j] == tokens[i]]) for i in rows]
+        same = [sum(w[i, j] for j in copies) for i, copies in twice if copies]
+        assert found.same[layer, head] == pytest.approx(np.mean(same), abs=1e-5)
+        far = sum(w[i, j] * (i - j) for i in rows for j in range(1, i + 1))
+        assert found.distance[layer, head] == pytest.approx(far / sum(w[i, 1 : i + 1].sum() for i in rows), abs=1e-4)
+    assert manyheads.habits(READING.ids[:2], READING.tokens[:2]) is None
+
+
+def test_slabs():
+    assert manyheads.head_width(512, 8) == 64
+    with pytest.raises(ValueError, match="512 is not divisible by h = 5: 2 columns are left"):
+        manyheads.head_width(512, 5)
+    right, wrong = manyheads.origins(4, 3, 6)  # 24 numbers, heads of width 2
+    assert right.tolist() == [[0, 1, 2, 3]] * 3
+    assert wrong.tolist() == [[0, 0, 0, 1], [1, 1, 2, 2], [2, 3, 3, 3]]
+
+
+@torch.inference_mode()
+def test_a_wrong_reshape_changes_the_real_weights(theirs):
+    seen = {}
+    attention = theirs.model.layers[0].self_attn
+    hooks = [
+        part.register_forward_hook(lambda _, given, made, name=name: seen.update({name: made[0].numpy()}))
+        for name, part in (("q", attention.q_proj), ("k", attention.k_proj))
+    ]
+    theirs(torch.tensor(READING.ids)[None])
+    for hook in hooks:
+        hook.remove()
+    n, later = len(READING.ids), np.triu(np.ones((len(READING.ids),) * 2, bool), 1)
+
+    def shares(cut):
+        scores = np.where(later, -np.inf, cut(seen["q"]) @ cut(seen["k"]).swapaxes(1, 2) / 48**0.5)
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        return scores / scores.sum(-1, keepdims=True)
+
+    gap = np.abs(shares(lambda x: x.reshape(n, 6, 48).swapaxes(0, 1)) - shares(lambda x: x.reshape(6, n, 48))).max()
+    assert manyheads.reshaped(READING.ids, READING.tokens, 0) == pytest.approx(gap, abs=1e-4)
+    assert gap > 0.5
+
+
+def test_a_fresh_head_is_uniform_at_first_and_picks_one_later():
+    found = manyheads.fresh(READING.ids, READING.tokens, 6)
+    rows = np.log2(np.arange(1, len(READING.ids) + 1))
+    np.testing.assert_allclose(found.entropy[manyheads.SCALES.index(0.01)], rows, atol=0.01)
+    assert found.entropy[-1, 1:].mean() < 0.3 * rows[1:].mean()
+    np.testing.assert_allclose(found.weights.sum(-1), 1, atol=1e-5)
+
+
+def test_a_fresh_head_on_a_long_text():
+    reading = text.read("One day the dog ran to the park with a ball. " * 8)
+    some = manyheads.scales(len(reading.ids))
+    found = manyheads.fresh(reading.ids, reading.tokens, 6)
+    assert len(found.weights) == len(some) == 11
+    assert some[4] == 0.01
+    np.testing.assert_allclose(found.entropy[4], np.log2(np.arange(1, len(reading.ids) + 1)), atol=0.02)
+
+
+def test_ranks(theirs):
+    found = manyheads.ranks(4, 2)
+    q, k = (getattr(theirs.model.layers[4].self_attn, name).weight.detach().double() for name in ("q_proj", "k_proj"))
+    one = q[96:144].T @ k[96:144]
+    assert found.count(found.one) == int(torch.linalg.matrix_rank(one)) == 48
+    assert found.count(found.whole) == int(torch.linalg.matrix_rank(q.T @ k)) == 288
+    assert found.one[0] == pytest.approx(float(torch.linalg.matrix_norm(one, 2)))
+
+
+@pytest.mark.parametrize("n_heads", [1, 2, 32])
+def test_neighbours_need_two_heads(n_heads):
+    digits = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
+    net = neighbours.net(n_heads)
+    weights, named = neighbours.read(n_heads, digits)
+    x = (net.digit.weight[list(digits)] + net.place.weight).detach().numpy()
+    q, k, v = (
+        (x @ part.weight.detach().numpy().T).reshape(12, n_heads, -1).swapaxes(0, 1) for part in (net.q, net.k, net.v)
+    )
+    scores = np.exp(q @ k.swapaxes(1, 2) / (32 / n_heads) ** 0.5)
+    wanted = scores / scores.sum(-1, keepdims=True)
+    np.testing.assert_allclose(weights, wanted, atol=1e-4)
+    z = (wanted @ v).swapaxes(0, 1).reshape(12, 32) @ net.o.weight.detach().numpy().T
+    logits = z @ net.sides.weight.detach().numpy().T + net.sides.bias.detach().numpy()
+    assert (named == logits.reshape(12, 2, 10).argmax(-1)).all()
+    assert neighbours.truth(digits).tolist() == [[digits[i - 1], digits[(i + 1) % 12]] for i in range(12)]
+    assert (neighbours.accuracy(n_heads, 0) > 0.99) == (n_heads == 2)
+
+
+def test_twoheads_refuses_what_it_has_not():
+    with pytest.raises(KeyError, match="not with 3"):
+        neighbours.net(3)
+    with pytest.raises(ValueError, match="12 digits"):
+        neighbours.read(2, (1, 2, 3))
+
+
+def test_training_from_scratch_separates_one_head_from_two():
+    short = [make_neighbours.train(h, seed=0, steps=150) for h in (1, 2)]
+    digits = torch.randint(10, (64, 12), generator=torch.Generator().manual_seed(9))
+    right = [(net(digits)[0].argmax(-1) == neighbours.neighbours(digits)).all(-1).float().mean() for net in short]
+    assert right[0] < 0.3
+    assert right[1] > 0.8

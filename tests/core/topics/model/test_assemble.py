@@ -1,0 +1,138 @@
+"""Blocks put together from parts: against torch's own layers, and counted by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from transformers import Qwen3Config
+from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer, Qwen3RotaryEmbedding
+
+from core.lab import text
+from core.topics.model import assemble as asm
+
+IDS = text.read(text.SENTENCE).ids
+
+
+@pytest.mark.parametrize("name", ["2017", "bert", "gpt2"])
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_classic_block_is_torchs_encoder_layer(name, seed):
+    demo = asm.Demo(IDS, asm.PRESETS[name], 32, 4, seed)
+    assert asm.run(demo).gap < 1e-5
+    block = asm.drawn(demo.parts, 32, seed)
+    act = {"relu": nn.ReLU(), "gelu": nn.GELU("tanh")}[demo.parts.ffn]
+    theirs = nn.TransformerEncoderLayer(32, 8, 128, 0.0, act, batch_first=True, norm_first=demo.parts.order == "pre")
+    with torch.no_grad():
+        for ours, name in (
+            (block.attn.o, "self_attn.out_proj"),
+            (block.ffn.up, "linear1"),
+            (block.ffn.down, "linear2"),
+        ):
+            theirs.get_submodule(name).weight.copy_(ours.weight)
+            theirs.get_submodule(name).bias.zero_()
+        theirs.self_attn.in_proj_weight.copy_(torch.cat([getattr(block.attn, n).weight for n in "qkv"]))
+        theirs.self_attn.in_proj_bias.zero_()
+        x = torch.randn(3, 9, 32)
+        mask = nn.Transformer.generate_square_subsequent_mask(9) if demo.parts.causal else None
+        allowed = torch.tril(torch.ones(9, 9)).bool() if demo.parts.causal else None
+        torch.testing.assert_close(block(x, None, allowed), theirs(x, mask), atol=1e-5, rtol=1e-5)
+
+
+def test_a_qwen3_block_is_transformers_own():
+    parts = asm.PRESETS["qwen3"]
+    block = asm.drawn(parts, 64, 1)
+    config = Qwen3Config(
+        hidden_size=64, intermediate_size=block.ffn.up.out_features, num_attention_heads=8, num_key_value_heads=2,
+        head_dim=8, rms_norm_eps=1e-5, attention_bias=False, num_hidden_layers=1, rope_theta=10_000.0,
+    )  # fmt: skip
+    config._attn_implementation = "eager"
+    theirs = Qwen3DecoderLayer(config, 0).eval()
+    names = {"self_attn.q_proj": "attn.q", "self_attn.k_proj": "attn.k", "self_attn.v_proj": "attn.v",
+             "self_attn.o_proj": "attn.o", "mlp.gate_proj": "ffn.gate", "mlp.up_proj": "ffn.up",
+             "mlp.down_proj": "ffn.down"}  # fmt: skip
+    with torch.no_grad():
+        for name, ours in names.items():
+            theirs.get_submodule(name).weight.copy_(block.get_submodule(ours).weight)
+        demo = asm.Demo(IDS, parts, 64, 2, 1)
+        x, (turn, allowed) = asm.words(demo), asm.around(demo)
+        place = torch.arange(len(IDS))[None]
+        mask = torch.zeros(len(IDS), len(IDS)).masked_fill(~allowed, -torch.inf)[None, None]
+        made = theirs(x, attention_mask=mask, position_embeddings=Qwen3RotaryEmbedding(config)(x, place))
+        made = made[0] if isinstance(made, tuple) else made
+        torch.testing.assert_close(block(x, turn, allowed), made, atol=2e-5, rtol=1e-4)
+
+
+def test_every_part_changes_what_comes_out_and_no_shape():
+    base = asm.Demo(IDS)
+    first = asm.run(base)
+    changes = [dict(order="pre"), dict(norm="rmsnorm"), dict(ffn="gelu"), dict(ffn="swiglu"), dict(kv_heads=2),
+               dict(kv_heads=1), dict(position="rope"), dict(qk_norm=True), dict(residual=False), dict(causal=True)]  # fmt: skip
+    for change in changes:
+        other = asm.run(replace(base, parts=replace(base.parts, **change)))
+        assert other.shape == first.shape == (2, len(IDS), 64)
+        assert (other.low, other.high) != (first.low, first.high), change
+    bare = asm.run(replace(base, parts=replace(base.parts, bias=False)))
+    assert first.parameters - bare.parameters == 4 * 64 + 256 + 64
+    for setting in (dict(batch=4), dict(d_model=128)):
+        assert asm.run(replace(base, **setting)).shape != first.shape
+
+
+def test_parameters_of_the_block_with_dropout():
+    assert asm.parameters(asm.PRESETS["gpt2"], 512, 2048) == 3_152_384
+    layer = nn.TransformerEncoderLayer(512, 8, 2048, 0.1, norm_first=True)
+    assert sum(p.numel() for p in layer.parameters()) == 3_152_384
+
+
+def test_words_are_the_same_vector_wherever_they_stand_and_positions_are_the_papers():
+    demo = asm.Demo(IDS, asm.PRESETS["llama"], 64, 3, 2)
+    x = asm.words(demo)
+    sam = [i for i, token in enumerate(text.read(text.SENTENCE).tokens) if token == "Sam"]
+    torch.testing.assert_close(x[0, sam[0]], x[0, sam[1]])
+    for row in x[1:]:
+        torch.testing.assert_close(row.sort(0).values, x[0].sort(0).values)
+    table = asm.sinusoids(20, 32).numpy()
+    for position in (0, 7, 19):
+        for i in range(16):
+            angle = position / 10_000 ** (2 * i / 32)
+            assert table[position, 2 * i] == pytest.approx(np.sin(angle), abs=1e-5)
+            assert table[position, 2 * i + 1] == pytest.approx(np.cos(angle), abs=1e-5)
+
+
+def test_the_stack_is_blocks_on_blocks():
+    demo = asm.Demo(IDS, asm.PRESETS["gpt2"], 64, 1, 4)
+    found = asm.stack(demo)
+    x = asm.words(demo)[0]
+    turn, allowed = asm.around(demo)
+    for depth in (1, 2):
+        x = asm.drawn(demo.parts, 64, 4000 + depth)(x, turn, allowed)
+    cosine = F.cosine_similarity(x[:, None], x[None], dim=-1).numpy()
+    np.testing.assert_allclose(found.likeness[2], cosine, atol=1e-5)
+    n = len(IDS)
+    assert found.mean[2] == pytest.approx((cosine.sum() - n) / (n * n - n), abs=1e-5)
+    assert found.rms[2] == pytest.approx(np.sqrt((x.numpy() ** 2).mean()), rel=1e-5)
+    one = asm.stack(asm.Demo(IDS[:1]))
+    assert one.likeness.shape == (25, 1, 1)
+    assert (one.mean == 1).all()
+
+
+def test_the_printed_formula_and_the_right_one():
+    demo = asm.Demo(IDS)
+    x = asm.words(replace(demo, batch=1))[0]
+    block = asm.drawn(asm.Parts(), 64, 1)
+    layer = asm.in_torch(block)
+    with torch.no_grad():
+        right = layer(x[None])[0]
+        heads, _ = layer.self_attn(x[None], x[None], x[None])
+        middle = F.layer_norm(x + heads[0], (64,))
+        printed = layer.linear2(F.relu(layer.linear1(middle))) + heads[0]
+    torch.testing.assert_close(asm.right_layer(block, x), right, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(asm.printed_layer(block, x), printed, atol=1e-5, rtol=1e-5)
+    found = asm.compare(demo)
+    assert found.gap == pytest.approx(float((right - printed).abs().max()), rel=1e-4)
+    assert found.relative == pytest.approx(float((right - printed).norm() / right.norm()), rel=1e-4)
+    np.testing.assert_allclose(
+        found.spread, np.stack([printed.std(1, correction=0), right.std(1, correction=0)]), rtol=1e-4
+    )
+    np.testing.assert_allclose(found.rms[1, 1:], 1, atol=1e-4)

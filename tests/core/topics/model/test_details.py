@@ -1,0 +1,86 @@
+"""Tying, scaling, dropout and label smoothing, against torch."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from transformers import LlamaForCausalLM
+
+from core.lab import subject, text
+from core.topics.model import details
+
+IDS = text.read(text.SENTENCE).ids
+
+
+def test_a_logit_is_the_stream_times_the_words_own_row():
+    found = details.tied(IDS)
+    theirs = LlamaForCausalLM.from_pretrained(text.FOLDER).float().eval()
+    with torch.no_grad():
+        out = theirs.model(torch.tensor([IDS])).last_hidden_state[0, -1]
+        row = theirs.get_input_embeddings().weight[found.word.id]
+    assert found.product == pytest.approx(float((out @ row).detach()), rel=1e-4)
+    assert found.logit == pytest.approx(found.product, rel=1e-5)
+    assert found.whole == sum({id(p): p.numel() for p in theirs.parameters()}.values())
+    assert found.table == 32_000 * 288
+    assert (found.other_table, found.other_whole) == (622_329_856, 8_190_735_360)
+
+
+def test_lengths_follow_the_square_root():
+    found, widths = details.lengths(1), np.array(details.WIDTHS)
+    np.testing.assert_allclose(found.scaled / found.bare, np.sqrt(widths), rtol=1e-4)
+    np.testing.assert_allclose(found.position, np.sqrt(widths / 2), rtol=1e-4)
+    np.testing.assert_allclose(found.bare, 1, atol=0.05)
+
+
+def test_dropout_is_torchs():
+    x, chance = torch.randn(200, 50), torch.Generator().manual_seed(3)
+    kept = torch.rand(x.shape, generator=chance) >= 0.3
+    ours = details.inverted(x, kept, 0.3)
+    torch.testing.assert_close(ours[kept], F.dropout(torch.ones(1000), 0.3).max() * x[kept])
+    assert (ours[~kept] == 0).all()
+    found = details.dropped(IDS)
+    assert found.p.shape == (details.DRAWS, len(details.RATES))
+    assert found.p[:, 0] == pytest.approx(0.986, abs=1e-3)
+    assert found.p[:, 8].mean() < found.p[:, 2].mean() < found.p[0, 0]
+
+
+def test_dropout_left_on_is_the_model_with_zeros_in_it():
+    """One draw at one rate, the blocks written out."""
+    rate, model = details.RATES[4], subject.model()
+    chance = torch.Generator().manual_seed(0)
+    row = torch.tensor(IDS).expand(details.DRAWS, -1)
+    x = model.embed(row)
+    turn, allowed = model.surroundings(len(IDS))
+    for block in model.blocks:
+        for part, norm, rest in ((block.attn, block.norm1, (turn, allowed)), (block.ffn, block.norm2, ())):
+            out = part(norm(x), *rest)
+            x = x + torch.where(torch.rand(out.shape, generator=chance) >= rate, out / (1 - rate), 0)
+    found = details.dropped(IDS)
+    np.testing.assert_allclose(found.p[:, 4], model.predict(x).softmax(-1)[:, found.answer.id], atol=1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.37])
+def test_label_smoothing_is_torchs(epsilon):
+    logits, right = torch.randn(20, 300) * 3, torch.randint(0, 300, (20,))
+    expected = F.cross_entropy(logits, right, label_smoothing=epsilon)
+    torch.testing.assert_close(details.smoothed_loss(logits, right, epsilon), expected)
+
+
+@pytest.mark.parametrize("stop", [0, 10, 50])
+def test_the_smoothed_curve_and_its_least_point(stop):
+    found, epsilon = details.smoothed(IDS), details.EPSILONS[stop]
+    for i in (3, 40, 60):
+        rest = (1 - details.CHANCES[i]) / (found.vocab - 1)
+        logits = torch.full((1, found.vocab), np.log(rest), dtype=torch.float64)
+        logits[0, 7] = np.log(details.CHANCES[i])
+        expected = F.cross_entropy(logits, torch.tensor([7]), label_smoothing=epsilon)
+        assert found.loss[stop, i] == pytest.approx(float(expected), rel=1e-6)
+    assert found.loss[stop].min() >= found.least[stop] - 1e-9
+    assert abs(details.CHANCES[found.loss[stop].argmin()] - min(found.best[stop], details.CHANCES[-1])) < 0.02
+    row = torch.tensor(IDS)
+    logits = subject.model()(row[:-1])
+    assert found.here[stop] == pytest.approx(float(F.cross_entropy(logits, row[1:], label_smoothing=epsilon)), rel=1e-5)
+
+
+def test_one_token_has_no_loss():
+    assert (details.smoothed(IDS[:1]).here == 0).all()

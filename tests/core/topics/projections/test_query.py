@@ -1,0 +1,268 @@
+"""Queries, keys and values of the embedded model, and the turned query, against Hugging Face transformers and NumPy."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+from core.lab import head as onehead
+from core.lab import subject
+from core.lab import text as sentence
+from core.topics.projections import product
+from core.topics.projections import query as pj
+
+READING = sentence.read(sentence.SENTENCE)
+OTHER = sentence.read("The dog saw the cat. The cat ran to the dog")
+DEMO = pj.Demo(READING.ids, READING.tokens)
+MOVED = pj.Demo(OTHER.ids, OTHER.tokens, 2, 3)
+BOTH = pytest.mark.parametrize("demo", [DEMO, MOVED], ids=["first", "moved"])
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    return AutoModelForCausalLM.from_pretrained(subject.FOLDER, dtype=torch.float32).eval()
+
+
+def watched(model, demo):
+    """What enters the block's projections, and what leaves q_proj, k_proj and v_proj, for the demo's head."""
+    seen = {}
+    attention = model.model.layers[demo.layer].self_attn
+    width, group = model.config.hidden_size // model.config.num_attention_heads, model.config.num_key_value_heads
+    shared = demo.head // (model.config.num_attention_heads // group)
+
+    def keep(name, head):
+        def hook(_, given, made):
+            seen["x"] = given[0][0]
+            seen[name] = made[0, :, head * width : (head + 1) * width]
+
+        return hook
+
+    places = {"q": demo.head, "k": shared, "v": shared}
+    hooks = [getattr(attention, f"{n}_proj").register_forward_hook(keep(n, h)) for n, h in places.items()]
+    with torch.inference_mode():
+        out = model(torch.tensor([demo.ids]), output_hidden_states=True)
+        cos, sin = model.model.rotary_emb(out.hidden_states[0], torch.arange(len(demo.ids))[None])
+        q, k = apply_rotary_pos_emb(seen["q"][None, None], seen["k"][None, None], cos, sin)
+    for hook in hooks:
+        hook.remove()
+    return seen | {"q_rot": q[0, 0], "k_rot": k[0, 0], "cos": cos, "sin": sin, "embed": out.hidden_states[0][0]}
+
+
+@BOTH
+@pytest.mark.parametrize("which", pj.MAPS)
+def test_a_product_is_what_the_projection_of_transformers_makes(theirs, demo, which):
+    seen, made = watched(theirs, demo), product.product(demo, which)
+    np.testing.assert_allclose(made.x, seen["x"], atol=1e-4)
+    np.testing.assert_allclose(made.y, seen[which], atol=1e-4)
+    np.testing.assert_allclose(made.x @ made.w, seen[which], atol=1e-4)
+    assert (made.steps[0], made.steps[-1]) == (0, len(made.w))
+    for frame in (0, 7, len(made.steps) - 1):
+        done = made.steps[frame]
+        np.testing.assert_allclose(made.partial[frame], made.x[:, :done] @ made.w[:done], atol=1e-4)
+
+
+def test_a_product_written_out_ends_in_its_number():
+    made = product.product(MOVED, "k")
+    written = made.made(4, 9, "K")
+    assert written.value == pytest.approx(float(made.y[4, 9]), abs=1e-4)
+    np.testing.assert_allclose(written.rows[2][1], made.x[4] * made.w[:, 9], rtol=1e-5)
+    assert "K_{4,9}" in written.lines[0]
+
+
+def test_other_matrices_are_refused():
+    with pytest.raises(ValueError, match="'o' is none"):
+        product.weight(DEMO, "o")
+
+
+def test_the_small_product_by_hand():
+    made = product.small()
+    np.testing.assert_array_equal(made.y, [[0, 1, 5], [7, -1, 0]])
+    np.testing.assert_array_equal(made.partial[:, 0, 2], [0, 2, 4, 4, 5])
+
+
+@BOTH
+def test_the_first_coordinate_is_the_score(theirs, demo):
+    seen, turn = watched(theirs, demo), pj.turn(demo)
+    q, k = (seen[n].numpy().astype(float) for n in ("q_rot", "k_rot"))
+    np.testing.assert_allclose(turn.keys[:, 0] * turn.length, k @ q[-1], atol=1e-3)
+    assert turn.length == pytest.approx(np.linalg.norm(q[-1]), rel=1e-4)
+    scaled = k @ q[-1] / math.sqrt(q.shape[1])
+    np.testing.assert_allclose(turn.shares[0], np.exp(scaled) / np.exp(scaled).sum(), atol=1e-4)
+
+
+@BOTH
+@pytest.mark.parametrize("frame", [0, 17, 60, 100, 120])
+def test_at_every_angle_the_picture_is_the_arithmetic(theirs, demo, frame):
+    turn, k = pj.turn(demo), watched(theirs, demo)["k_rot"].numpy().astype(float)
+    angle = math.radians(pj.ANGLES[frame])
+    ahead = np.array([math.cos(angle), math.sin(angle)])
+    np.testing.assert_allclose(turn.query[frame], turn.length * ahead, atol=1e-4)
+    np.testing.assert_allclose(turn.scores[frame], k @ turn.vectors[frame], atol=2e-3)
+    np.testing.assert_allclose(turn.scores[frame], turn.keys @ turn.query[frame], atol=2e-3)
+    assert np.linalg.norm(turn.vectors[frame]) == pytest.approx(turn.length, rel=1e-5)
+    np.testing.assert_allclose((turn.keys - turn.feet[frame]) @ ahead, 0, atol=1e-4)
+    assert turn.shares[frame].sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_the_second_axis_is_where_keys_differ_most():
+    turn = pj.turn(DEMO)
+    head = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, 4, 4))
+    k, q = np.array(head.k, float), np.array(head.q[-1], float)
+    one = q / np.linalg.norm(q)
+    across = k - np.outer(k @ one, one)
+    across -= across.mean(0)
+    spread, directions = np.linalg.eigh(across.T @ across)
+    assert turn.kept == pytest.approx(spread[-1] / spread.sum(), rel=1e-3)
+    along = np.abs(np.corrcoef(turn.keys[:, 1], k @ directions[:, -1])[0, 1])
+    assert along == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("frame", [0, 55, 104])
+@BOTH
+def test_the_next_word_is_what_transformers_writes_with_that_query(theirs, demo, frame):
+    seen, turn, after = watched(theirs, demo), pj.turn(demo), pj.onward(demo)
+    turned = torch.from_numpy(np.array(turn.vectors[frame]))[None, None, None]
+    cos, sin = seen["cos"][:, -1:], seen["sin"][:, -1:]
+    unturned, _ = apply_rotary_pos_emb(turned, turned, cos, -sin)  # position will turn it again
+    width = turned.shape[-1]
+
+    def ask(_, given, made):
+        made = made.clone()
+        made[0, -1, demo.head * width : (demo.head + 1) * width] = unturned[0, 0, 0]
+        return made
+
+    hook = theirs.model.layers[demo.layer].self_attn.q_proj.register_forward_hook(ask)
+    with torch.inference_mode():
+        probs = theirs(torch.tensor([demo.ids])).logits[0, -1].softmax(-1).numpy()
+    hook.remove()
+    np.testing.assert_allclose(after.p[frame], probs[[w.id for w in after.words]], atol=1e-3)
+
+
+def test_the_smallest_turn_to_another_word():
+    turn, after, other = pj.turn(DEMO), pj.onward(DEMO), pj.flip(DEMO)
+    first = [after.words[i].token for i in after.p.argmax(1)]
+    apart = [min(a, 360 - a) for a, word in zip(pj.ANGLES, first, strict=True) if word != first[0]]
+    assert min(other.angle, 360 - other.angle) == min(apart)
+    frame = pj.ANGLES.index(other.angle)
+    assert other.word == first[frame]
+    assert other.key == np.argmax(turn.shares[frame])
+    assert (other.word, READING.tokens[other.key]) == ("Sam", "Amy")
+
+
+def test_names_tell_repeated_tokens_apart():
+    assert sentence.names(("a", "b", "a", ".")) == ["a 1", "b", "a 2", "."]
+
+
+@BOTH
+def test_one_embedding_two_keys(theirs, demo):
+    seen, found = watched(theirs, demo), pj.pair(demo)
+
+    def cosine(x):
+        a, b = x[found.first].numpy(), x[found.second].numpy()
+        return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+
+    assert demo.ids[found.first] == demo.ids[found.second]
+    assert found.embed == pytest.approx(1)
+    told = (found.embed, found.stream, found.key, found.turned)
+    assert told == pytest.approx([cosine(seen[n]) for n in ("embed", "x", "k", "k_rot")], abs=1e-4)
+    scores = (seen["k_rot"] @ seen["q_rot"][-1]).numpy()
+    scaled = np.exp(scores / math.sqrt(seen["q"].shape[1]))
+    places = [found.first, found.second]
+    assert found.weights == pytest.approx(scaled[places] / scaled.sum(), abs=1e-4)
+    assert found.key < 0.999
+
+
+def test_before_the_first_block_the_keys_are_still_one():
+    found = pj.pair(pj.Demo(READING.ids, READING.tokens, 0, 1))
+    assert (found.stream, found.key) == (pytest.approx(1), pytest.approx(1))
+    assert found.turned < 0.9999
+
+
+def test_a_match_is_not_a_likeness(theirs):
+    seen, found = watched(theirs, DEMO), pj.alike(DEMO)
+    x = seen["embed"].numpy()
+    cosine = x @ x[-1] / np.linalg.norm(x, axis=1) / np.linalg.norm(x[-1])
+    assert found.token == np.argmax(cosine[:-1])
+    assert found.cosine == pytest.approx(cosine[:-1].max(), abs=1e-5)
+    assert found.asked_cosine == pytest.approx(cosine[found.asked], abs=1e-5)
+    assert found.asked_weight > 0.9 > 0.1 > found.weight
+
+
+@pytest.mark.parametrize("which", pj.MAPS)
+def test_one_weight_moves_one_number_of_every_token(which):
+    made, real = product.nudged(MOVED, which), product.product(MOVED, which)
+    row, column = made.place
+    assert made.real == pytest.approx(real.w[row, column])
+    for frame in (0, made.at, len(made.stops) - 1):
+        w = real.w.copy()
+        w[row, column] = made.stops[frame]
+        np.testing.assert_allclose(made.points[frame], (real.x @ w)[:, [column, made.other]], atol=2e-3)
+    assert len(made.stops) >= 43
+
+
+def test_a_linear_layer_minds_one_token_and_a_head_minds_the_earlier(theirs):
+    made, seen = product.alone(MOVED), watched(theirs, MOVED)
+    x, n = seen["x"], len(MOVED.ids)
+    layer = theirs.model.layers[MOVED.layer]
+    cos, sin = seen["cos"], seen["sin"]
+    width = seen["q"].shape[1]
+
+    def head(x):
+        with torch.inference_mode():
+            z = []
+            layer.self_attn.o_proj.register_forward_hook(lambda _, given, out: z.append(given[0]))
+            mask = torch.full((n, n), -math.inf).triu(1)[None, None]
+            layer.self_attn(x[None], position_embeddings=(cos, sin), attention_mask=mask)
+            layer.self_attn.o_proj._forward_hooks.clear()
+        return z[0][0, :, MOVED.head * width : (MOVED.head + 1) * width]
+
+    calm = head(x)
+    for changed in (0, 5, n - 1):
+        one = x.clone()
+        one[changed] = 0
+        moved = (head(one) - calm).norm(dim=-1)
+        np.testing.assert_allclose(made.mixed[changed], moved, atol=1e-3)
+        assert (made.mixed[changed, :changed] < 1e-5).all()
+    np.testing.assert_allclose(np.diag(made.linear), seen["q"].norm(dim=-1), atol=1e-3)
+    assert made.linear[~np.eye(n, dtype=bool)].max() == 0
+
+
+@pytest.mark.parametrize("which", pj.MAPS)
+def test_the_spectrum_of_a_real_matrix(which):
+    made, real = product.spectrum(MOVED, which), product.product(MOVED, which)
+    np.testing.assert_allclose(made.values, np.linalg.svd(real.w, compute_uv=False), rtol=1e-4)
+    assert made.lost == len(real.w) - np.linalg.matrix_rank(real.w)
+    seen = real.x @ real.w @ np.linalg.pinv(real.w)  # the part that survives
+    assert made.kept == pytest.approx((seen**2).sum() / (real.x**2).sum(), rel=1e-3)
+
+
+def test_two_layers_without_a_bend_are_one():
+    assert product.collapsed(DEMO) < 1e-4
+
+
+def test_the_download_holds_what_multiplies_to_what_it_holds():
+    arrays = product.arrays(MOVED)
+    for which in pj.MAPS:
+        np.testing.assert_allclose(arrays["x"] @ arrays[f"w_{which}"], arrays[which], atol=1e-4)
+    scores = arrays["q_rot"] @ arrays["k_rot"].T
+    seen = np.tril(np.ones_like(scores, dtype=bool))
+    np.testing.assert_allclose(arrays["scores"][seen], scores[seen], atol=1e-3)
+
+
+@pytest.mark.parametrize("text", ["a", "你好，世界 🙂", "word " * 300])
+def test_any_text_can_be_asked(text):
+    reading = sentence.read(text)
+    demo = pj.Demo(reading.ids, reading.tokens, 5, 0)
+    turn, after = pj.turn(demo), pj.onward(demo)
+    assert np.isfinite(turn.scores).all()
+    assert np.isfinite(after.p).all()
+    pj.flip(demo), pj.pair(demo), pj.alike(demo)
+
+
+def test_a_text_of_one_token_has_no_pair_and_nothing_alike():
+    demo = pj.Demo(READING.ids[:1], READING.tokens[:1])
+    assert (pj.pair(demo), pj.alike(demo)) == (None, None)
+    np.testing.assert_allclose(pj.turn(demo).shares, 1)

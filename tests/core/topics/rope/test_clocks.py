@@ -1,0 +1,143 @@
+"""Clock faces, the law of the distance, both conventions and the price, against NumPy and the model itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from core.lab import subject, text
+from core.rope import adjacent_order, frequencies
+from core.topics.rope import clocks
+
+READING = text.read(text.SENTENCE)
+DEMO = clocks.Demo(READING.ids, READING.tokens, 2, 0, 13, 12)
+OTHERS = [dict(), dict(layer=5, head=1, key=3), dict(query=4, key=9), dict(layer=0, head=5, query=0, key=0)]
+
+
+def spun(x, place):
+    """A vector of halves as complex numbers, turned by its place."""
+    half = len(x) // 2
+    theta = 10_000.0 ** -(np.arange(half) * 2 / len(x))
+    return (x[:half] + 1j * x[half:]) * np.exp(1j * place * theta)
+
+
+@pytest.mark.parametrize("setting", OTHERS)
+def test_every_frame_of_the_clocks_is_complex_multiplication(setting):
+    demo = replace(DEMO, **setting)
+    met, found = clocks.meeting(demo), clocks.clocks(demo)
+    q, k = met.q.numpy(), met.k.numpy()
+    for t in (0, 1, 30, 63):
+        moved = {"both": (t, t), "m": (t, 0), "n": (0, t)}
+        for i, move in enumerate(clocks.MOVES):
+            a, b = spun(q, demo.query + moved[move][0]), spun(k, demo.key + moved[move][1])
+            np.testing.assert_allclose(found.parts[i, t], (a * b.conj()).real, atol=1e-4)
+            assert found.scores[i, t] == pytest.approx((a * b.conj()).real.sum(), abs=1e-4)
+        a = spun(q, demo.query + t)
+        np.testing.assert_allclose(found.q[t], np.stack([a.real, a.imag], -1), atol=1e-4)
+
+
+@pytest.mark.parametrize("setting", OTHERS)
+def test_the_law_holds_to_a_millionth_and_the_wrong_sign_does_not(setting):
+    demo = replace(DEMO, **setting)
+    law = clocks.law(demo)
+    assert law.drift64 <= 1e-6
+    assert law.drift32 <= 1e-4
+    for number in (law.turned, law.relative, law.spun):
+        assert number == pytest.approx(law.recorded, rel=1e-5, abs=1e-4)
+    assert (abs(law.wrong - law.relative) > 1e-3) == (demo.query != demo.key)
+
+
+def test_the_recorded_score_is_the_models():
+    trace = subject.run(READING.ids, READING.tokens, subject.UNTOUCHED, ("block2.*",))
+    assert clocks.meeting(DEMO).recorded == trace["block2.scores"].value[0, 13, 12]
+    np.testing.assert_array_equal(clocks.meeting(DEMO).q, trace["block2.q"].value[0, 13])
+
+
+def test_swings_of_all_heads_are_those_of_each_head():
+    found = clocks.swings(DEMO)
+    assert found.relative.shape == (6, 6)
+    for layer, head in ((0, 0), (2, 0), (5, 4)):
+        demo = replace(DEMO, layer=layer, head=head)
+        scores, met = clocks.clocks(demo).scores[1], clocks.meeting(demo)
+        at = layer, head
+        assert found.start[at] == pytest.approx(met.recorded, abs=1e-3)
+        assert (found.low[at], found.high[at]) == pytest.approx((scores.min(), scores.max()))
+        longest = np.linalg.norm(met.q.numpy()) * np.linalg.norm(met.k.numpy())
+        assert found.relative[at] == pytest.approx((scores.max() - scores.min()) / longest)
+
+
+@pytest.mark.parametrize("pair", [0, 5, 23])
+def test_one_pair_turns_in_radians(pair):
+    found, theta = clocks.turning(pair), float(frequencies(48)[pair])
+    for m, way in ((0, 3), (7, 0), (48, 51)):
+        frame = m * len(clocks.DIRECTIONS) + way
+        a = np.deg2rad(clocks.DIRECTIONS[way])
+        np.testing.assert_allclose(found.moving[frame, 1], [np.cos(a), np.sin(a)], atol=1e-6)
+        np.testing.assert_allclose(found.moving[frame, 0], [np.cos(a + m * theta), np.sin(a + m * theta)], atol=1e-5)
+        assert found.radians[frame] == pytest.approx(m * theta)
+        assert found.degrees[frame] == pytest.approx(np.degrees(m * theta))
+
+
+@pytest.mark.parametrize(("which", "head"), [("q", 0), ("k", 3)])
+def test_the_rotation_begins_with_the_vectors_and_ends_with_the_models(which, head):
+    demo = replace(DEMO, head=head)
+    trace = subject.run(READING.ids, READING.tokens, subject.UNTOUCHED, ("block2.*",))
+    found = clocks.morph(demo, which)
+    np.testing.assert_array_equal(found.values[0], trace[f"block2.{which}"].value[head])
+    np.testing.assert_allclose(found.values[-1], trace[f"block2.{which}_rot"].value[head], atol=1e-6)
+    assert found.stretch < 1e-5
+    assert found.values.shape == (49, 14, 48)
+
+
+def test_stripes():
+    found = clocks.stripes(DEMO, 9)
+    assert found.uneven < 1e-9
+    met = clocks.meeting(DEMO)
+    expected = (spun(met.q.numpy(), 7) * spun(met.k.numpy(), 2).conj()).real.sum()
+    assert found.values[7, 2] == pytest.approx(expected, abs=1e-4)
+    assert found.values[2, 7] != pytest.approx(expected, abs=1e-2)
+
+
+@pytest.mark.parametrize(("pairing", "pairs"), [("halves", ((0, 2), (1, 3))), ("adjacent", ((0, 1), (2, 3)))])
+def test_four_numbers_in_both_conventions(pairing, pairs):
+    x, m = (1.0, -2.0, 3.5, 4.0), 11
+    rows = clocks.four(x, pairing)[m]
+    for i, (a, b) in enumerate(pairs):
+        z = complex(x[a], x[b]) * np.exp(1j * m * 10_000.0 ** (-i / 2))
+        assert rows[4, [a, b]] == pytest.approx([z.real, z.imag], abs=1e-5)
+    np.testing.assert_allclose(rows[2] + rows[3], rows[4], atol=1e-6)
+    assert rows[1].tolist() == ([-3.5, -4, 1, -2] if pairing == "halves" else [2, 1, -4, 3.5])
+
+
+def test_the_wrong_convention_ruins_the_model_and_permuted_rows_mend_it():
+    found = clocks.conventions(READING.ids)
+    assert found.before == pytest.approx(0.986, abs=1e-3)
+    assert found.same < 0.01
+    assert found.gap_same > 4
+    assert found.permuted == pytest.approx(found.before, abs=1e-5)
+    assert found.gap_permuted < 1e-4
+
+
+def test_permuting_numbers_of_q_is_permuting_rows_of_its_matrix():
+    attn, order = subject.model().blocks[0].attn, adjacent_order(48)
+    x = torch.randn(4, 288, generator=torch.Generator().manual_seed(0))
+    rows = attn.q.weight.view(6, 48, 288)[:, order].reshape(288, 288)
+    with torch.no_grad():
+        torch.testing.assert_close((x @ rows.T).view(4, 6, 48), attn.q(x).view(4, 6, 48)[..., order])
+
+
+def test_turned_values_spoil_the_next_word():
+    before = subject.outlook(READING.ids, READING.tokens, subject.UNTOUCHED)
+    wrong = clocks.values_turned(READING.ids, READING.tokens, before.asked.id)
+    assert before.asked.p > 0.9
+    assert wrong.asked.p < 0.1
+    drift = clocks.value_drift(DEMO)
+    v = subject.run(READING.ids, READING.tokens, subject.UNTOUCHED, ("block2.v",))["block2.v"].value[0, 12]
+    assert drift[0] == pytest.approx(1)
+    assert drift[9] == pytest.approx((spun(v, 0) * spun(v, 9).conj()).real.sum() / (v @ v), abs=1e-4)
+
+
+def test_the_price():
+    cost = clocks.cost()
+    assert (cost.projection, cost.rope, cost.learned, cost.all) == (288 * 288, 4 * 288, 0, 15_191_712)
