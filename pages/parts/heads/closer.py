@@ -23,7 +23,7 @@ from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import bars, lines, live, matrix, stack, tiles
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say, unmarked
 
 CLICKS = {"mute": N_("silences it"), "alone": N_("leaves it alone in its block")}
 
@@ -171,7 +171,7 @@ def _net() -> None:
             n_heads = controls.pick("Heads", twoheads.HEADS, 1, key="toy_heads")
         with two:
             typed = st.text_input(
-                filled(_("«n» digits"), n=twoheads.PLACES), "314159265358", key="digits", bind="query-params"
+                unmarked(_("«n» digits"), n=twoheads.PLACES), "314159265358", key="digits", bind="query-params"
             )
         digits = _as_digits(typed or "")
         if digits is None:
@@ -218,7 +218,7 @@ def published() -> None:
         [lines.Series("BLEU", dots=True)],
         key="published",
         quantity="bleu",
-        says=_("Translation quality by number of heads, as printed in the paper."),
+        says=_("Translation quality by number of heads, as the paper gives it."),
         x=lines.Axis(_("heads"), log=True),
         y=lines.Axis("BLEU", low=24.0, high=27.5),  # room for the names above the points
         marks=tuple((float(r.n_heads), f"h = {r.n_heads} · {r.bleu}") for r in rows),
@@ -254,11 +254,11 @@ def slabs(reading: Reading) -> None:
     prose("heads", "slabs", **numbers, block=f"{4 * d * d:,}")
     stack.show(
         np.array([[d * width] * h, [width * width] * h]),
-        [_("as it is"), _("as often written")],
+        [_("as it is"), _("as squares")],
         [str(i) for i in range(h)],
         key="slabs",
         quantity="parameters",
-        says=_("The numbers in the slabs of all heads: as they are, and as they are often written."),
+        says=_("The numbers in the slabs of all heads: as they are, and as squares."),
         high=float(d * d),
     )
     _origins(reading, h, d)
@@ -396,5 +396,5 @@ def common_mistakes(reading: Reading) -> None:
         norms=2 * small.head_dim,
         distances=", ".join(f"{x:.1f}" for x in found.distance.mean(1)) if found else "–",
     )
-    names = ["small", "rank", "much", "width", "deep", "bias", "norm", "fresh", "token", "history"]
+    names = ["small", "rank", "much", "budget", "width", "deep", "bias", "norm", "fresh", "token", "history"]
     mistakes.show("heads", names, **values)

@@ -28,9 +28,9 @@ KEPT = {
     "rotated key": N_("the rotated key"),
 }
 SHARED = {
-    "mha": N_("MHA: every head its own keys"),
-    "gqa": N_("GQA: groups of heads share"),
-    "mqa": N_("MQA: all heads share one"),
+    "mha": N_("MHA: every head its own keys and values"),
+    "gqa": N_("GQA: groups of heads share keys and values"),
+    "mqa": N_("MQA: all heads share one key and one value"),
     "mla": N_("MLA: one short vector a token"),
 }
 
@@ -50,13 +50,13 @@ def as_power(n: float) -> str:
 
 
 def as_gap(ratio: float) -> str:
-    """How far a ratio is from one: +4.3 %; nothing is ever minus zero."""
-    text = f"{100 * (ratio - 1):+.1f} %"
-    return "0.0 %" if text[1:] == "0.0 %" else text.replace("-", "−")
+    """How far a ratio is from one: +4.3%; nothing is ever minus zero."""
+    text = f"{100 * (ratio - 1):+.1f}%"
+    return "0.0%" if text[1:] == "0.0%" else text.replace("-", "−")
 
 
 def as_share(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}%"
 
 
 # ---- guess first ----
@@ -246,7 +246,7 @@ def _written(model: Model, talk: costs.Talk) -> None:
 
 def _sharing(model: Model, talk: costs.Talk, found: costs.Conversation, slider: live.Slider) -> None:
     """The same tokens, were the keys shared otherwise; moves with the slider above."""
-    if not controls.switch("What if the heads shared their keys otherwise?", False, key="sharing"):
+    if not controls.switch("What if the heads shared keys and values otherwise?", False, key="sharing"):
         return
     mine, numbers = costs.kind(model.config), costs.variants(model.config)
     others = found.variants.numpy()
