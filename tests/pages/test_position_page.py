@@ -176,3 +176,8 @@ def test_junk_in_the_link_does_no_harm(query):
     app = open_page(PAGE, **query)
     assert not app.exception
     assert picture(app, "shuffled")[0]["signature"]
+
+
+def test_a_table_of_odd_width_stops_in_torchs_own_words():
+    said = words(open_page(PAGE)).replace("\\", "")
+    assert "The expanded size of the tensor (3) must match the existing size (4)" in said

@@ -234,11 +234,11 @@ def _written(model: Model, talk: costs.Talk) -> None:
     c, each = model.config, f"{costs.PRECISIONS[talk.cache_in]:g}"
     if c.mla:
         st.latex(
-            rf"L\,(r_{{kv}} + d_r)\cdot\text{{bytes}} = {c.n_layers}\cdot({c.mla.kv_rank}+{c.mla.d_rope})\cdot {each}"
+            rf"L\,(r_{{kv}} + d_r)\cdot\text{{{_('bytes')}}} = {c.n_layers}\cdot({c.mla.kv_rank}+{c.mla.d_rope})\cdot {each}"
         )
     else:
         st.latex(
-            rf"2\,L\,h_{{kv}}\,d_h\cdot\text{{bytes}} = 2\cdot{c.n_layers}\cdot{c.n_kv_heads}\cdot{c.head_dim}\cdot {each}"
+            rf"2\,L\,h_{{kv}}\,d_h\cdot\text{{{_('bytes')}}} = 2\cdot{c.n_layers}\cdot{c.n_kv_heads}\cdot{c.head_dim}\cdot {each}"
         )
     template = N_("= **«exact» bytes**, «token», for each token. Times the length, times the number of texts.")
     say(template, exact=f"{float(talk.token):,.0f}", token=as_bytes(talk.token))
