@@ -9,6 +9,7 @@ import pytest
 import tomllib
 
 from tests import spoken
+from tests.pages.opening import open_page, words
 
 ASSETS = Path(__file__).parents[1] / "assets"
 LANGUAGES = ("en", "zh")
@@ -80,3 +81,11 @@ def test_no_label_is_translated_twice():
         for english in tomllib.loads(path.read_text("utf8")):
             said[english].append(path.name)
     assert {english: names for english, names in said.items() if len(names) > 1} == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_home_explains_every_word(language):
+    shown = words(open_page("01_home", lang=language))
+    for term in terms(language).values():
+        english = "" if term.get("english", term["word"]) == term["word"] else f" · {term['english']}"
+        assert f"| {term['word']}{english} | {term['says']} |" in shown
