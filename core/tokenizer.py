@@ -269,6 +269,7 @@ def round_trip(text: str, way: str) -> RoundTrip:
 
 
 START, END = "<|im_start|>", "<|im_end|>"  # ChatML, as Qwen writes it
+MARKS = {START: 151_644, END: 151_645}  # their ids in Qwen3's tokenizer_config.json; <|endoftext|> stands before them
 
 
 def chat_text(messages: tuple[tuple[str, str], ...]) -> str:
@@ -288,7 +289,7 @@ def chat_pieces(messages: tuple[tuple[str, str], ...], way: str) -> tuple[Piece,
     for part, special in [*parts, (START, True), ("assistant\n", False)]:
         start = pieces[-1].end if pieces else 0
         if special:
-            pieces.append(Piece(part, -1, part.encode(), start, start + len(part.encode()), "special"))
+            pieces.append(Piece(part, MARKS[part], part.encode(), start, start + len(part.encode()), "special"))
         else:
             pieces += end_to_end(((p.id, p.data, "plain") for p in cut(part, way)), start)
     return tuple(pieces)

@@ -42,7 +42,7 @@ CATALOG = {  # section -> pages; the order is the reading order. A page is shown
     "Attention": (
         Entry("06_attention", "Attention, step by step", "How does one word read the others?", 12),
         Entry("07_masks", "Masks and cross-attention", "Who may look at whom?", 10),
-        Entry("08_heads", "Many heads, fewer keys", "Why many heads, and why share their keys?", 12),
+        Entry("08_heads", "Many heads, fewer keys", "Why many heads, and why share keys and values?", 12),
     ),
     "Order": (
         Entry("09_position", "Where am I? Order and position", "How does a model know what stands where?", 10),

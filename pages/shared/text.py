@@ -59,6 +59,11 @@ def filled(template: str, **values: object) -> str:
     return re.sub(r"«(\w+)»", lambda m: plain(str(values[m[1]])), template)
 
 
+def unmarked(template: str, **values: object) -> str:
+    """The template with its «holes» filled as they are, for what reads no Markdown: alternative texts, spoken labels."""
+    return re.sub(r"«(\w+)»", lambda m: str(values[m[1]]), template)
+
+
 def say(english: str, **values: object) -> None:
     """One translated line of Markdown with «holes»."""
     st.markdown(filled(_(english), **values))

@@ -32,3 +32,24 @@ def picture(app, key):
 def words(app):
     """All Markdown on the page, as one text."""
     return "\n".join(m.value for m in app.markdown)
+
+
+def labels(app):
+    """What no Markdown is read in: the labels of all widgets as they are spoken, and every text inside the pictures."""
+    widgets = (
+        element
+        for block in (app.main, app.sidebar)
+        for element in block
+        if hasattr(getattr(element, "proto", None), "label")
+    )
+    yield from (str(element.proto.label) for element in widgets)
+    for element in app.get("bidi_component"):
+        waiting = [live.unpack(element.proto.bytes)[0]]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, dict):
+                waiting += value.values()
+            elif isinstance(value, list | tuple):
+                waiting += value
+            elif isinstance(value, str):
+                yield value

@@ -133,3 +133,9 @@ def test_the_hand_source_computes_what_is_typed():
     assert "needs rows of equally many numbers" in words(app)
     app = open_page(PAGE, source="hand", hand_q="1 0\n0 1", step="scores")
     assert "do not fit" in app.warning[0].value
+
+
+def test_the_line_that_stops_is_run_and_so_is_the_right_one():
+    said = words(open_page(PAGE)).replace("\\", "")
+    assert "“axes don't match array”" in said, "NumPy's own words"
+    assert "out comes (2, 10, 64), from −2.985 to 2.830" in said

@@ -186,3 +186,9 @@ def test_chinese_pages_work(bench):
     app = open_page(PAGE, lang="zh", model_bench=bench, shop="find", symptom="answer", spot="?", family="both")
     assert not app.exception
     assert "病号" in str([w.label for w in app.get("button_group")]) or "病号" in words(app)
+
+
+def test_the_numpy_encoder_shows_its_code_and_what_comes_out():
+    app = open_page(PAGE)
+    assert any("def attend" in block.value for block in app.code)
+    assert "Out comes (2, 10, 64), all numbers between −2.985 and 2.830." in words(app).replace("\\", "")

@@ -170,6 +170,8 @@ def test_printed_examples_are_judged_on_the_page(name):
     verdict = lab.judge(lab.CLAIMS[name])
     same(arrays["values"], np.array(verdict.shares))
     assert ("**Right**" if verdict.right else "**Wrong**") in words(app)
+    assert (name == "cold") == ("7.6 times, within rounding" in words(app).replace("\\", "")), "0.84 / 0.11"
+    assert (name == "cold") == ("only 2.75 times the third" in words(app).replace("\\", "")), "0.11 / 0.04"
     app.button(key="bench").click().run()
     assert app.query_params["scores_of"] == ["typed"] or app.query_params["scores_of"] == "typed"
     same(picture(app, "shares")[1]["values"], lab.heated(lab.CLAIMS[name].scores).shares)

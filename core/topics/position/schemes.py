@@ -42,6 +42,18 @@ class PositionalEncoding(nn.Module):
         return x + self.table[:, : x.shape[1]]
 
 
+@torch.inference_mode()
+def odd_width() -> str:
+    """What torch says when the cosines of a table of odd width are written: one column more than there is room for."""
+    table = torch.zeros(5, 7)
+    turn = torch.arange(5.0)[:, None] * wave_speeds(8).float()
+    try:
+        table[:, 1::2] = turn.cos()
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
 # ---- sinusoids, looked at ----
 
 WIDTHS = (4, 8, 16, 32, 64)

@@ -179,7 +179,7 @@ def largest(scores: Scores, n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Claim:
-    """A worked example as it is often printed: the scores, the temperature, and the row that is said to follow."""
+    """A row to be checked: the scores, the temperature, and the row that is said to follow."""
 
     scores: Scores
     printed: Scores

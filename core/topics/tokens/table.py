@@ -158,13 +158,15 @@ def _size(config: ModelConfig, entries: int) -> Size:
 class Spread:
     """How large the numbers are. random: of torch.randn; start: as models begin; trained: of the embedded model.
 
-    untouched: how many of its rows are one and the same vector: training never told their pieces apart.
+    untouched: how many of its rows are the same but for `apart`, the largest difference of any number among them:
+    training drove them all alike and never told their pieces apart.
     """
 
     random: float
     start: float
     trained: float
     untouched: int
+    apart: float
 
 
 @cache
@@ -172,7 +174,9 @@ class Spread:
 def spread() -> Spread:
     """Standard deviations; the random table is drawn in the embedded model's size from seed 0."""
     drawn = torch.randn(table().shape, generator=torch.Generator().manual_seed(0))
-    return Spread(float(drawn.std()), 0.02, float(table().std()), int(_untouched().sum()))
+    alike = table()[_untouched()]
+    apart = float((alike.amax(0) - alike.amin(0)).max())
+    return Spread(float(drawn.std()), 0.02, float(table().std()), len(alike), apart)
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from core import in_numpy
 from core.lab import head as oh
 from core.lab import story_losses as recorded
 from core.lab import subject
@@ -143,7 +144,11 @@ def common_mistakes(room: Room | None) -> None:
         itself = frame.cached(facts.unprojected, demo.text, demo.layer)
         recorded, both = frame.cached(facts.bilinear, demo, len(demo.text) - 1, 0)
         gap = facts.against_torch(room.head(1.0))
+        numpy = frame.cached(in_numpy.run)
         values = dict(itself=f"{itself:.2f}", recorded=f"{recorded:.3f}", both=f"{both:.3f}", torch=f"{gap:.0e}")
+        values |= dict(
+            stops=numpy.stops, shape=numpy.shape, low=f"{numpy.low:.3f}".replace("-", "−"), high=f"{numpy.high:.3f}"
+        )
         names += ["numpy", "unprojected", "form"]
     mistakes.show("attention", names, **values)
 

@@ -23,7 +23,7 @@ from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import bars, lines, live, matrix, stack, tiles
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say, unmarked
 
 CLICKS = {"mute": N_("silences it"), "alone": N_("leaves it alone in its block")}
 
@@ -174,7 +174,7 @@ def _net() -> None:
         with one:
             n_heads = controls.pick("Heads", twoheads.HEADS, 1, key="toy_heads")
         with two:
-            label = filled(_("«n» digits"), n=twoheads.PLACES)
+            label = unmarked(_("«n» digits"), n=twoheads.PLACES)
             typed = controls.typed(label, "314159265358", key="digits", longest=60)
         digits = _as_digits(typed or "")
         if digits is None:
@@ -220,7 +220,7 @@ def published() -> None:
     prose("heads", "published", gap=f"{best - one.bleu:.1f}", many=many.n_heads, d_k=many.d_k)
     lines.show(
         live.Picture(
-            key="published", quantity="bleu", says=_("Translation quality by number of heads, as printed in the paper.")
+            key="published", quantity="bleu", says=_("Translation quality by number of heads, as the paper gives it.")
         ),
         np.array([[r.bleu for r in rows]]),
         np.array([r.n_heads for r in rows]),
@@ -262,10 +262,10 @@ def slabs(reading: Reading) -> None:
         live.Picture(
             key="slabs",
             quantity="parameters",
-            says=_("The numbers in the slabs of all heads: as they are, and as they are often written."),
+            says=_("The numbers in the slabs of all heads: as they are, and as squares."),
         ),
         np.array([[d * width] * h, [width * width] * h]),
-        [_("as it is"), _("as often written")],
+        [_("as it is"), _("as squares")],
         [str(i) for i in range(h)],
         high=float(d * d),
     )
@@ -406,5 +406,5 @@ def common_mistakes(reading: Reading) -> None:
         norms=2 * small.head_dim,
         distances=", ".join(f"{x:.1f}" for x in found.distance.mean(1)) if found else "–",
     )
-    names = ["small", "rank", "much", "width", "deep", "bias", "norm", "fresh", "token", "history"]
+    names = ["small", "rank", "much", "budget", "width", "deep", "bias", "norm", "fresh", "token", "history"]
     mistakes.show("heads", names, **values)

@@ -15,7 +15,7 @@ from core.topics.heads.volume import Demo
 from pages.shared import controls, frame, story
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, matrix
-from pages.shared.text import N_, _, filled, say
+from pages.shared.text import N_, _, say, unmarked
 
 TELLING = {  # text of the gallery -> the head that makes a difference there
     sentence.TWIN: (4, 4),
@@ -136,7 +136,7 @@ def chosen(reading: Reading) -> Demo:
 def _slider(demo: Demo, *, hidden: bool = False) -> live.Slider:
     stops = volume.volumes(len(demo.text))
     now = controls.kept("volume", 1.0, controls.near(stops))
-    label = filled(_("Volume of head «head»"), head=name_of(demo.layer, demo.head)).replace("\\", "")
+    label = unmarked(_("Volume of head «head»"), head=name_of(demo.layer, demo.head))
     return live.Slider("volume", label, stops, now, tuple(f"{v:.0%}" for v in stops), together=True, hidden=hidden)
 
 

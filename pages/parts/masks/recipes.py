@@ -176,7 +176,7 @@ def _verdict(demo: mk.Demo, recipe: mc.Recipe, cooked: mc.Cooked) -> None:
         said.append(
             _("They become zeros: the query takes home nothing.")
             if recipe.fill == "core"
-            else _("All their scores are −1e9 alike, so they share evenly over everything, the future included.")
+            else _("All their scores are −1e9 alike, so they share evenly over all columns, hidden though they are.")
         )
     if cooked.ahead > 1e-6:
         share = f"{cooked.ahead:.0%}"

@@ -154,6 +154,7 @@ def table() -> dict[str, str]:
         our_width=ours.width,
         our_share=f"{ours.share:.0%}",
         untouched=f"{spread.untouched:,}",
+        apart=f"{spread.apart:.5f}",
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.shared import address
-from pages.shared.text import N_, _, filled
+from pages.shared.text import N_, _, filled, unmarked
 
 UNSURE = "?"
 
@@ -43,7 +43,7 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
     if not bare:
         row.markdown(f"**{filled(_(prediction.question), **values)}**", width="content")
     row.segmented_control(
-        filled(_(prediction.question), **values) if not bare else _("Your guess"),
+        unmarked(_(prediction.question), **values) if not bare else _("Your guess"),  # hidden: it is only spoken
         list(options),
         key=widget,
         format_func=lambda token: _(options[token]),

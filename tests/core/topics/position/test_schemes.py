@@ -354,12 +354,20 @@ def test_a_tiny_model_by_hand(scheme):
     np.testing.assert_allclose(found.flatten().detach(), wanted_losses.detach(), atol=1e-4)
 
 
+def test_an_odd_width_has_no_room_for_its_cosines():
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(5, 7)[:, 1::2] = torch.zeros(5, 4)
+    assert po.odd_width() == str(caught.value)
+
+
 def test_a_learned_table_ends():
     model, table = places.model("learned")
     assert table.shape == (places.TRAINED, places.CONFIG.d_model)
     with pytest.raises(IndexError):
         places.losses(model, "learned", torch.zeros(1, places.TRAINED + 2, dtype=torch.long), table)
-    assert places.ask(places.TRAINED) is None
+    with pytest.raises(IndexError) as caught:
+        table[places.TRAINED]
+    assert places.ask(places.TRAINED) == str(caught.value), "torch's own words"
     np.testing.assert_array_equal(places.ask(3), table[3])
     np.testing.assert_allclose(places.alike()[4, 9], F.cosine_similarity(table[4], table[9], dim=0), atol=1e-6)
 
