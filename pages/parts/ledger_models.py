@@ -10,7 +10,7 @@ import streamlit as st
 from core import presets
 from core.config import ModelConfig
 from core.counting import total
-from pages.shared import controls
+from pages.shared import controls, uploads
 from pages.shared.text import N_, _, say
 
 OWN, FILE = "own", "config"
@@ -139,9 +139,7 @@ def _from_file() -> Model:
                 on_change=lambda: _take(st.session_state["pasted"]),
             )
         with right:
-            st.file_uploader(
-                _("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"])
-            )
+            uploads.box(_("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"]))
         values = _values()
         _say_trouble(values is not None)
         if values is None:
