@@ -54,7 +54,7 @@ record: $(VENV)/app
 
 # The pictures of the README, taken from the running app.
 pictures: $(VENV)/tests chromium
-	$(BIN)/python -m deploy.pictures
+	$(BIN)/python -m tests.bench.pictures
 
 # The environment is made on first use, and anew when the requirements change. torch first: most that can fail, fails there.
 $(VENV)/app: requirements.txt
@@ -64,7 +64,7 @@ $(VENV)/app: requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(if $(LOCKED),$(PIP) --require-hashes -r deploy/app.lock)
 	@$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(TORCH) || { rm -rf $(VENV); echo >&2; \
-	echo "$(TORCH) could not be installed. Without a network there is nothing to do. Otherwise PyTorch has no wheel for" >&2; \
+	echo "$(TORCH) could not be installed. Is there a network? If there is, PyTorch has no wheel for" >&2; \
 	echo "this Python or this machine: it has for 64-bit Python 3.11 to 3.14 on Linux (glibc 2.28 or newer), Windows and" >&2; \
 	echo "Macs with Apple chips (macOS 14 or newer). With another Python: make run PYTHON=python3.12" >&2; exit 1; }
 	$(if $(LOCKED),,$(PIP) -r requirements.txt)
