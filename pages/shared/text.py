@@ -7,18 +7,13 @@ hole is escaped: a visitor's words are never taken for Markdown, LaTeX or HTML.
 from __future__ import annotations
 
 import re
-import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
 from pages.shared import address
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 TEXT = Path(__file__).parents[2] / "assets" / "text"
 LANGUAGES = ("en", "zh")

@@ -10,7 +10,11 @@ import streamlit as st
 from core import presets
 from core.config import ModelConfig
 from core.counting import total
+<<<<<<< HEAD:pages/parts/ledger/models.py
 from pages.shared import address, controls
+=======
+from pages.shared import controls, uploads
+>>>>>>> project:pages/parts/ledger_models.py
 from pages.shared.text import N_, _, say
 
 OWN, FILE = "own", "config"
@@ -124,9 +128,7 @@ def _from_file() -> Model:
                 on_change=lambda: _take(st.session_state["pasted"]),
             )
         with right:
-            st.file_uploader(
-                _("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"])
-            )
+            uploads.box(_("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"]))
         values = _values()
         _say_trouble(values is not None)
         if values is None:
