@@ -1,12 +1,12 @@
 """One word for one thing: every text on the screen, English and Chinese, against the glossaries."""
 
 import re
+import tomllib
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 import pytest
-import tomllib
 
 from tests import spoken
 from tests.pages.opening import open_page, words

@@ -25,6 +25,10 @@ TWIN = SENTENCE.replace("Sam threw", "Amy threw")  # one word changed, and the a
 STRANGE = 8.0  # nats a token; guessing evenly among 32,000 would be 10.4
 
 
+class Cannot(ValueError):
+    """What a model of this kind has not, in one sentence that a page can show ("GPT-2 has no rotation.")."""
+
+
 @dataclass(frozen=True)
 class Text:
     """What every topic is asked about: ids as one model reads them. Small, hashable, and all a function needs.

@@ -1,7 +1,7 @@
 """Widgets that speak both languages and live in the address. A key is the address's own word for a setting.
 
-Streamlit's `bind="query-params"` writes the label it shows, forgets what was chosen when the page is left, and keeps
-its own account of the address. So no widget is bound: before it is drawn it is told what `pages.shared.address` says,
+Streamlit's bound widgets write the label they show, forget what was chosen when the page is left, and keep
+their own account of the address. So no widget is bound: before it is drawn it is told what `pages.shared.address` says,
 and what the hand chooses is written there.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.shared import address
+from pages.shared import address, readers
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, say
 
@@ -30,15 +30,15 @@ class Setting:
     """
 
     word: str
-    default: Any = address.DEPENDS
-    read: address.Reader | None = None
+    default: Any = readers.DEPENDS
+    read: readers.Reader | None = None
 
     def now(self) -> Any:
         return address.now(self.word, self.default, self.read)
 
     def keep(self, value: Any) -> None:
         """Write another value; for callbacks. What may not be said here is not written."""
-        if value is None or self.read is None or self.read(address.written(value)) is not None:
+        if value is None or self.read is None or self.read(readers.written(value)) is not None:
             address.write(self.word, value, self.default)
 
     def forget(self) -> None:
@@ -52,9 +52,9 @@ class Setting:
 
 def _checked(setting: Setting, value: Any) -> Any:
     """A value out of a browser is a visitor's text like any other: read as the address is."""
-    text = address.written(value)
+    text = readers.written(value)
     read = setting.read or address.known(setting.word).read
-    return read(text) if len(text) <= address.LONGEST else None
+    return read(text) if len(text) <= readers.LONGEST else None
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class Dial:
     word: str
     label: str
     stops: Sequence[float]
-    default: Any = address.DEPENDS
+    default: Any = readers.DEPENDS
     unit: str = ""
     shown: tuple[str, ...] | None = None
 
     @property
     def setting(self) -> Setting:
-        return Setting(self.word, self.default, address.near(self.stops))
+        return Setting(self.word, self.default, readers.near(self.stops))
 
     def now(self) -> Any:
         return self.setting.now()
@@ -106,24 +106,24 @@ def receivers(*settings: Setting | Dial) -> Callable[[str, Any], None]:
 # ---- as older pages say it ----
 
 
-def kept(key: str, default: Any, read: address.Reader) -> Any:
+def kept(key: str, default: Any, read: readers.Reader) -> Any:
     return address.now(key, default, read)
 
 
-def keep(key: str, value: Any, default: Any = address.DEPENDS) -> None:
+def keep(key: str, value: Any, default: Any = readers.DEPENDS) -> None:
     address.write(key, value, default)
 
 
 forget = address.forget
-as_cell, near = address.cell, address.near
+as_cell, near = readers.cell, readers.near
 
 
 def as_number(text: str) -> float | None:
-    return address.number(-1e12, 1e12)(text)
+    return readers.number(-1e12, 1e12)(text)
 
 
-def one_of(options: Sequence[str]) -> address.Reader:
-    return address.one_of(*options)
+def one_of(options: Sequence[str]) -> readers.Reader:
+    return readers.one_of(*options)
 
 
 # ---- widgets ----
@@ -149,7 +149,7 @@ def choice(
     help: str | None = None,
 ) -> str:
     """One of a few named things. options: the address's word -> the English label."""
-    setting = Setting(key, default, address.one_of(*options))
+    setting = Setting(key, default, readers.one_of(*options))
     now = setting.now()
     widget = _told(f"{key}_choice", now)
     st.segmented_control(
@@ -169,7 +169,7 @@ def listed(
     label: str, options: Sequence[Value], default: Value, *, key: str, shown: Callable[[Value], str], **more: Any
 ) -> Value:
     """One of many things as a list; shown: what each is called in the visitor's language."""
-    setting = Setting(key, default, address.of(options))
+    setting = Setting(key, default, readers.of(options))
     now: Value = setting.now()
     widget = _told(f"{key}_choice", now)
     st.selectbox(label, list(options), key=widget, format_func=shown, on_change=_writes(setting, widget), **more)
@@ -180,7 +180,7 @@ def some(
     label: str, options: dict[str, str], default: tuple[str, ...], least: tuple[str, ...], *, key: str
 ) -> tuple[str, ...]:
     """A few of several named things, in their own order; least: what stands where the hand leaves none."""
-    setting = Setting(key, default, address.some_of(*options))
+    setting = Setting(key, default, readers.some_of(*options))
     now: tuple[str, ...] = setting.now()
     widget = f"{key}_choice"
     st.session_state[widget] = list(now)
@@ -206,7 +206,7 @@ def switch(label: str, default: bool, *, key: str, help: str | None = None) -> b
 
 def pick(label: str, options: Sequence[Value], default: Value, *, key: str) -> Value:
     """One of a few numbers or words that need no translation."""
-    setting = Setting(key, default, address.of(options))
+    setting = Setting(key, default, readers.of(options))
     now: Value = setting.now()
     widget = _told(key, now)
     st.segmented_control(_(label), list(options), required=True, key=widget, on_change=_writes(setting, widget))
@@ -215,7 +215,7 @@ def pick(label: str, options: Sequence[Value], default: Value, *, key: str) -> V
 
 def stops(label: str, options: Sequence[Value], default: Value, *, key: str, help: str | None = None) -> Value:
     """A slider over curated stops; for what needs the server and not the finger."""
-    setting = Setting(key, default, address.of(options))
+    setting = Setting(key, default, readers.of(options))
     now: Value = setting.now()
     widget = _told(key, now)
     st.select_slider(
@@ -228,7 +228,7 @@ def typed(
     label: str, default: str, *, key: str, longest: int, height: int | None = None, hide_label: bool = False
 ) -> str:
     """A few typed words or numbers that belong to one page; height: of a box of several lines."""
-    setting = Setting(key, default, address.line(longest))
+    setting = Setting(key, default, readers.line(longest))
     now = setting.now()
     widget = _told(key, now)
     common: dict[str, Any] = dict(
@@ -246,9 +246,9 @@ def typed(
 
 def live_slider(label: str, values: Sequence[float], shown: Sequence[str], default: float, *, key: str) -> float:
     """A slider whose value arrives while it is dragged; where it rests goes into the address."""
-    setting = Setting(key, default, address.near(values))
+    setting = Setting(key, default, readers.near(values))
     moving = live.moving(f"{key}_dial")
-    now: float = setting.now() if moving is None else address.near(values)(str(moving))
+    now: float = setting.now() if moving is None else readers.near(values)(str(moving))
 
     def receive(name: str, value: Any) -> None:
         if isinstance(value, int | float) and live.moving(f"{key}_dial") is None:
@@ -270,7 +270,7 @@ def text(default: str) -> str:
 
 def write(text: str, default: str) -> None:
     """Another text for all pages; for callbacks."""
-    address.write(TEXT, text[: address.LONGEST], default)
+    address.write(TEXT, text[: readers.LONGEST], default)
 
 
 def text_box(default: str, clean: Callable[[str], Any], box: Callable[..., Any]) -> tuple[Any, dict[str, None]]:
@@ -318,11 +318,11 @@ def released_cell(rows: int, columns: int, key: str = "cell") -> Callable[[str, 
     return receive
 
 
-def within(rows: int, columns: int) -> address.Reader:
+def within(rows: int, columns: int) -> readers.Reader:
     """Reads a cell of a picture so large."""
 
     def read(text: str) -> tuple[int, int] | None:
-        found = address.cell(text)
+        found = readers.cell(text)
         return found if found and found[0] < rows and found[1] < columns else None
 
     return read

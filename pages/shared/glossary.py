@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 
 import streamlit as st
-import tomllib
 
 from pages.shared.text import TEXT, _, lang
 

@@ -6,7 +6,7 @@ A page may narrow what a word says here and now (a place in this text, a stop of
 
 from __future__ import annotations
 
-from pages.shared.address import (
+from pages.shared.readers import (
     DEPENDS,
     LONGEST,
     Word,

@@ -10,11 +10,7 @@ import streamlit as st
 from core import presets
 from core.config import ModelConfig
 from core.counting import total
-<<<<<<< HEAD:pages/parts/ledger/models.py
-from pages.shared import address, controls
-=======
-from pages.shared import controls, uploads
->>>>>>> project:pages/parts/ledger_models.py
+from pages.shared import controls, readers, uploads
 from pages.shared.text import N_, _, say
 
 OWN, FILE = "own", "config"
@@ -180,7 +176,7 @@ def _take(text: str | bytes) -> None:
         return
     st.session_state.pop(UNLINKED, None)
     small = presets.compact(values)
-    if presets.restore(small) is None or len(small) > address.LONGEST:
+    if presets.restore(small) is None or len(small) > readers.LONGEST:
         st.session_state[UNLINKED] = values
     else:
         controls.keep("config", small)

@@ -1,6 +1,6 @@
 """Every public function of core.topics (and of the bench below) that looks at a model, and how it is called: one table for all tests.
 
-`*g.text` is what a topic is told about the text. A law beside a call is something that the result itself must fulfil on
+`g.text` is what a topic is told about the text. A law beside a call is something that the result itself must fulfil on
 any model, so that a family whose parts were ignored (a bias, a norm of queries, shared keys) does not pass in silence.
 """
 
@@ -16,6 +16,7 @@ import torch
 
 from core.lab import head as heads_lab
 from core.lab import subject
+from core.lab.text import Text
 from core.model import Decoder
 from core.topics.attention import cuts, facts
 from core.topics.heads import fewer_keys, volume
@@ -34,14 +35,20 @@ from core.whatif import Change
 class Given:
     """A text as a model reads it. Layer and head are the model's last ones: only there group and index differ."""
 
-    model: Decoder
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     words: str
 
     @property
-    def text(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
-        return self.ids, self.tokens
+    def ids(self) -> tuple[int, ...]:
+        return self.text.ids
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.text.tokens
+
+    @property
+    def model(self) -> Decoder:
+        return subject.model(self.text.subject)
 
     @property
     def layer(self) -> int:
@@ -53,13 +60,13 @@ class Given:
 
     def demo(self, topic: ModuleType, **other: Any) -> Any:
         """A topic's own Demo of this text, layer and head."""
-        return topic.Demo(*self.text, self.layer, self.head, **other)
+        return topic.Demo(self.text, self.layer, self.head, **other)
 
     def clocks(self) -> clocks.Demo:
-        return clocks.Demo(*self.text, self.layer, self.head, len(self.ids) - 1, 1)
+        return clocks.Demo(self.text, self.layer, self.head, len(self.ids) - 1, 1)
 
     def trace(self, *names: str) -> Any:
-        return subject.run(*self.text, subject.UNTOUCHED, names)
+        return subject.run(self.text, subject.UNTOUCHED, names)
 
 
 @dataclass(frozen=True)
@@ -96,16 +103,16 @@ def _contribution(g: Given) -> Any:
 
 def _cut(g: Given) -> Any:
     """The strongest cut beside the whole model run with that one weight at zero."""
-    worst = cuts.rank(g.model, torch.tensor(g.ids), 5)[0]
+    worst = cuts.rank(g.model, subject.untouched(g.text), 5)[0]
     change = Change(cut=(worst.layer, worst.head, worst.query, worst.key))
-    return worst.p, subject.chances(*g.text, change, (5,))[0]
+    return worst.p, subject.chances(g.text, change, (5,))[0]
 
 
 def _ranked(g: Given) -> Any:
-    worst = cuts.ranking(*g.text, True)
+    worst = cuts.ranking(g.text, True)
     first = worst.worst[0]
     change = Change(cut=(first.layer, first.head, first.query, first.key), share=True)
-    return first.p, subject.chances(*g.text, change, (worst.answer,))[0]
+    return first.p, subject.chances(g.text, change, (worst.answer,))[0]
 
 
 def _rest(g: Given) -> Any:
@@ -139,14 +146,14 @@ CASES: dict[str, Case] = {
     "lab.head.frames": Case(_rest, lambda r: all(near(one, r[1]) for one in r[0])),
     "lab.head.tempered": Case(lambda g: [heads_lab.tempered(_head(g), step) for step in heads_lab.STEPS]),
     "lab.head.overview": Case(lambda g: heads_lab.overview(g.demo(heads_lab)), lambda r: near(r[0].sum(-1), 1)),
-    "lab.subject.outlook": Case(lambda g: subject.outlook(*g.text, subject.UNTOUCHED)),
+    "lab.subject.outlook": Case(lambda g: subject.outlook(g.text, subject.UNTOUCHED)),
     "lab.subject.surprise": Case(lambda g: subject.surprise(g.ids)),
     "attention.cuts.rank": Case(_cut, lambda r: near(*r)),
     "attention.cuts.ranking": Case(_ranked, lambda r: near(*r)),
     "attention.facts.plane": Case(_plane, lambda r: 0 <= r.kept <= 1 + 1e-6),
     "attention.facts.against_torch": Case(lambda g: facts.against_torch(_head(g)), lambda gap: gap < 1e-4),
     "attention.facts.sink": Case(lambda g: facts.sink(_head(g))),
-    "attention.facts.unprojected": Case(lambda g: facts.unprojected(*g.text, g.layer)),
+    "attention.facts.unprojected": Case(lambda g: facts.unprojected(g.text, g.layer)),
     "attention.facts.bilinear": Case(
         lambda g: facts.bilinear(g.demo(heads_lab), len(g.ids) - 1, 1), lambda r: near(*r)
     ),
@@ -162,14 +169,14 @@ CASES: dict[str, Case] = {
     "heads.volume.turned": Case(lambda g: volume.turned(g.demo(volume)), lambda r: near(r.views.sum(-1), 1)),
     "heads.volume.without": Case(lambda g: volume.without(g.demo(volume))),
     "heads.volume.silenced": Case(
-        lambda g: (volume.silenced(*g.text)[1][g.layer, g.head], volume.without(g.demo(volume))), lambda r: near(*r)
+        lambda g: (volume.silenced(g.text)[1][g.layer, g.head], volume.without(g.demo(volume))), lambda r: near(*r)
     ),
     "heads.volume.contribution": Case(_contribution, lambda r: near(*r)),
-    "heads.volume.contributions": Case(lambda g: volume.contributions(*g.text, g.layer), lambda r: r.gap < 1e-3),
-    "heads.volume.habits": Case(lambda g: volume.habits(*g.text)),
-    "heads.volume.reshaped": Case(lambda g: volume.reshaped(*g.text, g.layer)),
+    "heads.volume.contributions": Case(lambda g: volume.contributions(g.text, g.layer), lambda r: r.gap < 1e-3),
+    "heads.volume.habits": Case(lambda g: volume.habits(g.text)),
+    "heads.volume.reshaped": Case(lambda g: volume.reshaped(g.text, g.layer)),
     "heads.volume.fresh": Case(
-        lambda g: volume.fresh(*g.text, g.model.config.n_heads), lambda r: near(r.weights.sum(-1), 1)
+        lambda g: volume.fresh(g.text, g.model.config.n_heads), lambda r: near(r.weights.sum(-1), 1)
     ),
     "heads.volume.ranks": Case(
         lambda g: (volume.ranks(g.layer, g.head), g.model.config.head_dim), lambda r: r[0].count(r[0].one) <= r[1]
@@ -180,7 +187,7 @@ CASES: dict[str, Case] = {
         lambda g: gradients.influence(g.demo(patterns, size=len(g.ids))), lambda r: not any(r.leaks)
     ),
     "masks.in_numpy.outcome": Case(
-        lambda g: in_numpy.outcome(*g.text, in_numpy.Recipe()), lambda r: near(r.p, r.answer.p)
+        lambda g: in_numpy.outcome(g.text, in_numpy.Recipe()), lambda r: near(r.p, r.answer.p)
     ),
     "masks.padding.padded": Case(
         lambda g: [padding.padded(padding.Batch((g.ids, g.ids[:5]), g.layer, g.head, side)) for side in SIDES],
@@ -188,13 +195,13 @@ CASES: dict[str, Case] = {
     ),
     "masks.patterns.run": Case(lambda g: patterns.run(g.demo(patterns, size=2))),
     "masks.patterns.frames": Case(lambda g: patterns.frames(g.demo(patterns)), lambda r: near(r.probs[0], r.before)),
-    "masks.patterns.above": Case(lambda g: patterns.above(*g.text, g.layer, g.head), lambda r: 0 <= r <= 1),
+    "masks.patterns.above": Case(lambda g: patterns.above(g.text, g.layer, g.head), lambda r: 0 <= r <= 1),
     "model.details.tied": Case(lambda g: details.tied(g.ids), lambda r: near(r.logit, r.product)),
     "model.details.dropped": Case(lambda g: details.dropped(g.ids)),
     "model.details.smoothed": Case(lambda g: details.smoothed(g.ids)),
     "model.repair.edits": Case(_kept_wire),
     "model.repair.run": Case(
-        lambda g: [repair.run(repair.Demo(*g.text, wire, wire)) for wire in repair.WIRES],
+        lambda g: [repair.run(repair.Demo(g.text, wire, wire)) for wire in repair.WIRES],
         lambda r: all(near(one.size[-1], one.healthy) for one in r),
     ),
     "model.repair.ward": Case(lambda g: repair.ward(g.ids)),
@@ -217,9 +224,9 @@ CASES: dict[str, Case] = {
     ),
     "position.schemes.run": Case(lambda g: schemes.run(g.demo(schemes))),
     "position.shuffle.shuffled": Case(
-        lambda g: shuffle.shuffled(shuffle.Demo(*g.text)), lambda r: near(r.changed, 0, 1e-3)
+        lambda g: shuffle.shuffled(shuffle.Demo(g.text)), lambda r: near(r.changed, 0, 1e-3)
     ),
-    "position.shuffle.law": Case(lambda g: shuffle.law(shuffle.Demo(*g.text)), lambda r: r.carried < 1e-9),
+    "position.shuffle.law": Case(lambda g: shuffle.law(shuffle.Demo(g.text)), lambda r: r.carried < 1e-9),
     "projections.product.weight": Case(lambda g: [product.weight(g.demo(query), m) for m in query.MAPS]),
     "projections.product.product": Case(_outputs, lambda r: near(*r)),
     "projections.product.nudged": Case(
@@ -270,7 +277,7 @@ CASES: dict[str, Case] = {
     "rope.clocks.stripes": Case(lambda g: clocks.stripes(g.clocks()), lambda r: r.uneven < 1e-6),
     "rope.clocks.adjacent_edits": Case(lambda g: clocks.adjacent_edits(True, len(g.ids))),
     "rope.clocks.conventions": Case(lambda g: clocks.conventions(g.ids), lambda r: r.gap_permuted < 1e-2),
-    "rope.clocks.values_turned": Case(lambda g: clocks.values_turned(*g.text)),
+    "rope.clocks.values_turned": Case(lambda g: clocks.values_turned(g.text)),
     "rope.clocks.value_drift": Case(lambda g: clocks.value_drift(g.clocks()), lambda r: near(r[0], 1)),
     "rope.clocks.cost": Case(
         lambda g: (clocks.cost(), g.model),
@@ -279,10 +286,10 @@ CASES: dict[str, Case] = {
             and r[0].projection == r[1].blocks[0].attn.q.weight.numel()
         ),
     ),
-    "tokens.table.run": Case(lambda g: table.run(table.Demo(*g.text, product=True))),
+    "tokens.table.run": Case(lambda g: table.run(table.Demo(g.text, product=True))),
     "tokens.table.table": Case(lambda g: table.table()),
     "tokens.table.as_pieces": Case(lambda g: table.as_pieces(g.ids)),
-    "tokens.table.gap": Case(lambda g: table.gap(table.run(table.Demo(*g.text, product=True))), lambda gap: gap == 0),
+    "tokens.table.gap": Case(lambda g: table.gap(table.run(table.Demo(g.text, product=True))), lambda gap: gap == 0),
     "tokens.table.neighbours": Case(lambda g: table.neighbours(g.ids[1])),
     "tokens.table.plane": Case(lambda g: table.plane(tuple(dict.fromkeys(g.ids)))),
     "tokens.table.ours": Case(lambda g: table.ours(), lambda r: r.spare >= 0),
@@ -296,7 +303,7 @@ CASES: dict[str, Case] = {
     "why.recurrence.looked": Case(_words_read),
     "why.recurrence.trained": Case(lambda g: recurrence.trained(g.ids)),
     "why.window.next_probs": Case(lambda g: window.next_probs(g.ids, (1, len(g.ids)))),
-    "why.window.run": Case(lambda g: window.run(window.Demo(*g.text)), lambda r: near(r.p[-1], [w.p for w in r.words])),
+    "why.window.run": Case(lambda g: window.run(window.Demo(g.text)), lambda r: near(r.p[-1], [w.p for w in r.words])),
 }
 
 # Public functions of these modules that never look at a model, or at one of their own: their own tests call them.
