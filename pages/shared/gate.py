@@ -28,6 +28,7 @@ SHUT = ("/_stcore/metrics", "/_stcore/agent")  # nobody who visits needs these
 UPLOADS = "/_stcore/upload_file/"
 TYPES = {".js": b"text/javascript; charset=utf-8", ".css": b"text/css; charset=utf-8"}
 SMALL = 1024  # bytes; below that compressing saves no packet
+LEVEL = 6  # the highest costs a quarter more time and saves a third of a percent
 YEAR = b"public, immutable, max-age=31536000"  # a name carries its content's hash
 
 Headers = list[tuple[bytes, bytes]]
@@ -99,7 +100,7 @@ class Gate:
 
 
 class Scripts:
-    """Streamlit's own scripts and styles, gzipped at first use. Only files that exist are remembered, about 6 MB in all.
+    """Streamlit's own scripts and styles, gzipped at first use. Only files that exist are remembered, about 7 MB in all.
 
     Streamlit sends them as they are: compressed anew for every visitor they would cost more than they save.
     """
@@ -129,7 +130,7 @@ class Scripts:
 
 
 def _pack(file: Path) -> tuple[bytes, bytes]:
-    body = gzip.compress(file.read_bytes(), mtime=0)
+    body = gzip.compress(file.read_bytes(), LEVEL, mtime=0)
     return body, b'"%s"' % hashlib.sha256(body).hexdigest()[:24].encode()
 
 
