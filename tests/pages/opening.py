@@ -10,6 +10,11 @@ from pages.shared.words import WORDS
 APP = Path(__file__).parents[2] / "app.py"
 
 
+def topic_of(file):
+    """ "06_attention" -> "attention"."""
+    return file[3:]
+
+
 def open_page(file, **query):
     """The page after app.py has framed it. query: what stands in the address; any other word is a guess made before."""
     app = AppTest.from_file(APP, default_timeout=60)
@@ -17,7 +22,7 @@ def open_page(file, **query):
         app.query_params["lang"] = query["lang"]
     app.run()
     app.query_params.update({word: said for word, said in query.items() if word in WORDS})
-    app.session_state["_guesses"] = {file[3:]: {id: guess for id, guess in query.items() if id not in WORDS}}
+    app.session_state["_guesses"] = {topic_of(file): {id: guess for id, guess in query.items() if id not in WORDS}}
     return app.switch_page(f"pages/{file}.py").run()
 
 
