@@ -4,12 +4,12 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from pages.shared import frame
 from tests.pages.opening import topic_of
 
 FILES = [entry.file for entry in frame.entries() if entry.file != "01_home"]
-MOVED = "() => document.querySelector('[data-signature] input[type=range]')?.getAttribute('aria-valuetext')"
 
 
 def path(file):
@@ -22,7 +22,11 @@ def slider(page):
 
 def stands(page):
     """Where the signature's slider stands, as it is spoken."""
-    return page.evaluate(MOVED)
+    return slider(page).get_attribute("aria-valuetext")
+
+
+def wait_until_it_stands(page, at):
+    expect(slider(page)).to_have_attribute("aria-valuetext", at, timeout=60_000)
 
 
 def words(page):
@@ -59,7 +63,7 @@ def test_back_forward_and_reload_restore_the_page(visit, file):
     assert page.evaluate("history.length") == entries + 1
     page.go_back()
     page.wait_for_url(f"**{path(file)}**")
-    page.wait_for_function(f"(at) => ({MOVED})() === at", arg=at)
+    wait_until_it_stands(page, at)
     visit.settle()
     assert words(page) == left
     page.go_forward()
@@ -67,9 +71,9 @@ def test_back_forward_and_reload_restore_the_page(visit, file):
     visit.settle()
     page.go_back()
     page.wait_for_url(f"**{path(file)}**")
-    page.wait_for_function(f"(at) => ({MOVED})() === at", arg=at)
+    wait_until_it_stands(page, at)
     page.reload()
-    page.wait_for_function(f"(at) => ({MOVED})() === at", arg=at)
+    wait_until_it_stands(page, at)
     visit.settle()
     assert words(page) == left
     visit.check()
