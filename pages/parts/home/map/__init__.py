@@ -13,7 +13,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
-FLOW = live.component("flow", HERE / "map.js", HERE / "map.css")
+FLOW = live.painter(HERE / "map.js")
 MOST_ROWS = 48
 STREAM = ("norm1", "attn_out", "norm2", "ffn_act", "ffn_out", "resid_post")
 HEADS = ("q", "k", "v", "z")
@@ -45,7 +45,6 @@ def show(
     trace, n_layers, n_heads = flow.trace, len(flow.lens) - 1, flow.trace["block0.weights"].value.shape[0]
     from_row = max(0, len(flow.tokens) - MOST_ROWS)
     meta = {
-        "alt": _alt(flow),
         "tokens": flow.tokens[from_row:],
         "blocks": n_layers,
         "heads": n_heads,
@@ -116,8 +115,3 @@ def _arrays(flow: fl.Flow, from_row: int, n_layers: int) -> dict[str, np.ndarray
     weights = [trace[f"block{i}.weights"].value[:, from_row:, from_row:] for i in range(n_layers)]
     halves = {name: array.astype(np.float16) for name, array in (arrays | {"weights": np.stack(weights)}).items()}
     return halves | {"ids": trace["ids"].value[from_row:].astype(np.int32)}
-
-
-def _alt(flow: fl.Flow) -> str:
-    ends = ", ".join(f"{i}: {words[0].token} {words[0].p:.0%}" for i, words in enumerate(flow.lens))
-    return _("After each block the likeliest next word is") + " " + ends

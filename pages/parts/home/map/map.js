@@ -1,5 +1,8 @@
 // The model as a map: every token a row, every stage a column, every strip a real vector, every arc a real weight.
 
+import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { short } from "../../../shared/pictures/live/numbers.js";
+
 const LABELS = 82, IDS = 44, HEAD = 74, FOOT = 50, WORDS = 156, ARCS = 82;
 const INSIDE = [ // the columns of the open block: array, width, the gap before it
   ["norm1", 32, 10], ["q", 31, 10], ["k", 31, 3], ["v", 31, 3], ["z", 31, ARCS], ["attn_out", 32, 6],
@@ -38,7 +41,6 @@ const FLOW = {
     view.block = view.state.block ?? 0;
     view.head = view.state.head ?? 0;
     view.scroll.setAttribute("aria-label", meta.label);
-    view.canvas.setAttribute("aria-label", meta.alt);
     FLOW.buttons(view);
     if (!meta.unrolled) view.progress = 0;
     else if (view.progress === 0 && view.seen && !matchMedia("(prefers-reduced-motion: reduce)").matches) FLOW.unroll(view);
@@ -354,7 +356,7 @@ const FLOW = {
     view.tip.hidden = !column;
     view.canvas.style.cursor = column?.block !== undefined ? "pointer" : "default";
     if (column) {
-      const { name, block, inside: open } = column, index = view.columns.indexOf(column);
+      const { name, block } = column, index = view.columns.indexOf(column);
       const values = view.meta;
       const title = block !== undefined ? `${values.words.block} ${block}` : values.titles[name];
       view.tip.textContent = `${values.tokens[r]} · ${title}\n${values.says[name]}\n${values.shapes[name]} · ±${short(view.strips[index].most, 2)}`;
@@ -367,6 +369,12 @@ const FLOW = {
       FLOW.draw(view);
     }
   },
+
+  told(view) {
+    const { lens, next, words } = view.meta;
+    return `${words.lens}: ${lens.map(({ token, p }, i) => `${i} ${token} ${Math.round(100 * p)} %`).join(", ")}. ${next[0].token} ${(100 * next[0].p).toFixed(1)} %`;
+  },
 };
 
-export default live(FLOW);
+export const styles = [new URL("map.css", import.meta.url)];
+export default FLOW;

@@ -10,7 +10,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-TREEMAP = live.component("treemap", HERE / "treemap.js")
+TREEMAP = live.painter(HERE / "treemap.js")
 
 
 def show(
@@ -26,10 +26,7 @@ def show(
     """values: (frame, leaf), not negative, shipped as float64 so that whole numbers stay exact. part_of: the part each
     leaf belongs to; leaves of one part stand next to each other."""
     frames = np.atleast_2d(np.asarray(values, np.float64))
-    sums = [sum(v for v, p in zip(frames[0], part_of, strict=True) if p == i) for i in range(len(parts))]
-    spoken = ", ".join(f"{part} {x / max(1e-12, sum(sums)):.1%}" for part, x in zip(parts, sums, strict=True))
     meta = {
-        "alt": f"{picture.says} {spoken}",
         "names": names,
         "partOf": part_of,
         "parts": parts,

@@ -12,7 +12,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-WIRING = live.component("wiring", HERE / "wiring.js")
+WIRING = live.painter(HERE / "wiring.js")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def show(
     arrays = {"values": numbers.astype(np.float64 if whole else np.float32)}
     if ghost is not None:
         arrays["ghost"] = np.asarray(ghost, np.float32)
-    meta = _dressed(rows, picture.says) | {
+    meta = _dressed(rows) | {
         "file": picture.key,
         "arcs": [list(arc) for arc in arcs],
         "ends": list(ends),
@@ -64,9 +64,8 @@ def show(
     picture.mount(WIRING, meta, arrays, state=state)
 
 
-def _dressed(rows: list[Row], says: str) -> dict[str, Any]:
+def _dressed(rows: list[Row]) -> dict[str, Any]:
     return {
-        "alt": f"{says} {_alt(rows)}",
         "rows": [[row.name, row.text, row.shape, row.group, row.plus, row.wire] for row in rows],
         "colours": palette.roles(wire="q", bar="a", quiet="quiet", chosen="k"),
         "words": {
@@ -76,10 +75,6 @@ def _dressed(rows: list[Row], says: str) -> dict[str, Any]:
         },
         "tools": True,
     }
-
-
-def _alt(rows: list[Row]) -> str:
-    return "; ".join(f"{row.name} {row.shape}" for row in rows)[:900]
 
 
 def chosen_row(value: Any, rows: int) -> int | None:

@@ -1,5 +1,8 @@
 // A block as its wiring: rows are lines of code, the stream runs down on the left, arcs skip ahead, bars are numbers.
 
+import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { quoted, sentences, short } from "../../../shared/pictures/live/numbers.js";
+
 const LINE = 25, TITLE = 26, GUTTER = 44, NARROW = 440;
 
 const WIRES = {
@@ -29,7 +32,6 @@ const WIRES = {
       view.stage.removeAttribute("role");
       view.stage.removeAttribute("aria-label");
     }
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   layout(view) {
@@ -92,7 +94,7 @@ const WIRES = {
     WIRES.tell(view, lit);
   },
 
-  row(view, [name, text, shape, group, plus, wire], i, lit) {
+  row(view, [name, text, shape, group, , wire], i, lit) {
     const { pen, at, wide } = view, top = view.tops[i], y = top + LINE / 2;
     const chosen = view.state.row === i && wire, on = i === lit || chosen;
     if (group) {
@@ -233,6 +235,14 @@ const WIRES = {
     WIRES.draw(view);
   },
 
+  told(view) { // the line that is lit now, then every line with what leaves it
+    const { rows, lit } = view.meta, { shape, values } = view.arrays.values, frame = shape[0] > 1 ? view.frame : 0;
+    const size = (i) => (Number.isFinite(values[frame * rows.length + i]) ? short(values[frame * rows.length + i]) : "");
+    const line = ([name, , made], i) => [name, made, size(i)].filter(Boolean).join(" ");
+    const now = lit ? rows[lit[view.frame]] : null;
+    return sentences(now && `${now[0]} ${now[1]}`, rows.map(line).join("; ").slice(0, 900));
+  },
+
   csv(view) {
     const { rows, words, quantity } = view.meta;
     const lines = rows.map(([name, , shape], i) => [quoted(name), quoted(shape), WIRES.number(view, i)].join(","));
@@ -240,4 +250,4 @@ const WIRES = {
   },
 };
 
-export default live(WIRES);
+export default WIRES;

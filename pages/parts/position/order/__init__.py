@@ -10,8 +10,8 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-ORDER = live.component("order", HERE / "order.js")
-RULER = live.component("ruler", HERE / "ruler.js")
+ORDER = live.painter(HERE / "order.js")
+RULER = live.painter(HERE / "ruler.js")
 
 
 def show(
@@ -24,7 +24,6 @@ def show(
     """places: (frame, place), which token stands there; outputs: (frame, place, number); changed: (frame, place)."""
     bound = float(np.quantile(np.abs(outputs[0]), 0.98)) or 1.0
     meta = {
-        "alt": f"{picture.says} {' '.join(tokens)}",
         "tokens": tokens,
         "scale": palette.scale(palette.DIVERGING, -bound, bound),
         "most": max(1.0, float(changed.max(initial=0.0))),
@@ -53,7 +52,6 @@ def ruler(
 ) -> None:
     """A text among `places` places; every stop of the slider moves it one place on. A finger on the words does too."""
     meta = {
-        "alt": f"{picture.says} {' '.join(tokens)}",
         "tokens": tokens,
         "places": places,
         "cards": palette.PIECES,

@@ -1,5 +1,8 @@
 // Cards with words on their places. Under each card the change of its output as a bar, and the output itself as a strip.
 
+import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { quoted } from "../../../shared/pictures/live/numbers.js";
+
 const CARDS = { place: 18, card: 34, gap: 8, bar: 46, number: 18, strip: 150, left: 78 };
 
 const ORDER = {
@@ -15,7 +18,6 @@ const ORDER = {
     view.tops = { card: place, bar: place + card + gap, number: place + card + gap + bar, strip: place + card + 2 * gap + bar + number };
     view.high = view.tops.strip + strip;
     view.pen = sized(view.canvas, view.width, view.high, view.ratio);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   draw(view) {
@@ -78,6 +80,11 @@ const ORDER = {
     pen.restore();
   },
 
+  told(view) { // the words as they stand now
+    const { tokens } = view.meta, n = tokens.length;
+    return Array.from(view.arrays.places.values.subarray(view.frame * n, (view.frame + 1) * n), (token) => tokens[token]).join(" ");
+  },
+
   csv(view) {
     const { meta } = view, n = meta.tokens.length, { values, shape } = view.arrays.outputs, numbers = shape[2];
     const rows = Array.from({ length: n }, (_, p) => {
@@ -89,4 +96,4 @@ const ORDER = {
   },
 };
 
-export default live(ORDER);
+export default ORDER;

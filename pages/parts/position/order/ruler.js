@@ -1,5 +1,7 @@
 // A text on the places of a table: its words as cards, moved along as a whole by the slider or by a finger on them.
 
+import { clip, make, sized, steer } from "../../../shared/pictures/live/base.js";
+
 const RULER = { card: 46, foot: 22, every: 8 };
 
 const ALONG = {
@@ -24,7 +26,6 @@ const ALONG = {
     view.cell = view.width / view.meta.places;
     view.high = RULER.card + RULER.foot;
     view.pen = sized(view.canvas, view.width, view.high, view.ratio);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   draw(view) {
@@ -65,6 +66,11 @@ const ALONG = {
     pen.fillText(clip(pen, text, RULER.card - 4), 0, 0);
     pen.restore();
   },
+
+  told(view) {
+    const { tokens } = view.meta;
+    return tokens.map((token, i) => `${view.frame + i} ${token}`).join(", ");
+  },
 };
 
-export default live(ALONG);
+export default ALONG;

@@ -10,7 +10,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-PRODUCT = live.component("product", HERE / "product.js")
+PRODUCT = live.painter(HERE / "product.js")
 
 
 def show(
@@ -30,7 +30,6 @@ def show(
     name: of the product, Q, K or V. Releases "cell" and the slider's own name. A cell lights its row and column.
     """
     meta = {
-        "alt": f"{picture.says} {x.shape[0]} × {x.shape[1]}, {w.shape[0]} × {w.shape[1]}, {x.shape[0]} × {w.shape[1]}",
         "rows": rows,
         "name": name,
         "steps": list(steps),
@@ -39,7 +38,7 @@ def show(
         "tall": 420,
         "tools": True,
         "words": {
-            "cell": _("{name}[{row}, {column}]: the sum of {done} of {all} products is {value}"),
+            "tells": _("{name}[{row}, {column}]: the sum of {done} of {all} products is {value}"),
             "keys": _("Arrow keys move from cell to cell, Enter chooses one."),
         },
     }

@@ -11,7 +11,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
-CLOCKS = live.component("clocks", HERE / "clocks.js", HERE / "clocks.css")
+CLOCKS = live.painter(HERE / "clocks.js")
 MOVE_NAMES = {"both": N_("both together"), "m": N_("only the query"), "n": N_("only the key")}
 
 
@@ -28,7 +28,6 @@ def show(
     """One frame a shift. theta: (pair,). words, places: the query's and the key's. Releases "move" and "pair" too."""
     low, high = float(min(found.scores.min(), 0)), float(max(found.scores.max(), 0))
     meta = {
-        "alt": f"{picture.says} q·k = {found.scores[MOVES.index(move), picture.slider.at]:.2f}",
         "file": "clocks",
         "names": list(words),
         "places": list(places),

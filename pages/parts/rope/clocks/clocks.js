@@ -1,5 +1,8 @@
 // Clock faces: the hands of a query and a key, pair by pair, and the score while the words move. One frame a shift.
 
+import { AFTER_KEYS, clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { fill, quoted, short } from "../../../shared/pictures/live/numbers.js";
+
 const WIDE_ENOUGH = 680, TAU = 2 * Math.PI;
 
 const CLOCKS = {
@@ -30,7 +33,6 @@ const CLOCKS = {
     });
     view.modes.replaceChildren(make("b", {}, meta.words.who), ...view.buttons);
     view.stage.setAttribute("aria-label", `${meta.label} ${meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", meta.alt);
   },
 
   layout(view) {
@@ -252,11 +254,17 @@ const CLOCKS = {
     });
   },
 
+  told(view) {
+    const { words } = view.meta;
+    return `${words.score} = ${short(CLOCKS.score(view), 2)}; ${fill(words.part, { part: short(CLOCKS.part(view), 2) })}`;
+  },
+
   csv(view) {
     const { scores } = view.arrays, n = scores.shape[1], heads = view.meta.moves.map(([, name]) => quoted(name));
-    const rows = Array.from({ length: n }, (_, t) => [t, ...view.meta.moves.map((_, m) => scores.values[m * n + t])].join(","));
+    const rows = Array.from({ length: n }, (_, t) => [t, ...view.meta.moves.map((_m, m) => scores.values[m * n + t])].join(","));
     return [["shift", ...heads].join(","), ...rows].join("\n") + "\n";
   },
 };
 
-export default live(CLOCKS);
+export const styles = [new URL("clocks.css", import.meta.url)];
+export default CLOCKS;

@@ -10,7 +10,7 @@ from pages.shared.pictures import live
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-SWATCH = live.component("swatch", HERE / "swatch.js")
+SWATCH = live.painter(HERE / "swatch.js")
 
 
 def show(

@@ -11,7 +11,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-LANES = live.component("lanes", HERE / "lanes.js")
+LANES = live.painter(HERE / "lanes.js")
 ROLES = ("warn", "quiet", "a")
 
 
@@ -28,7 +28,7 @@ def ways(
     routes: per lane (frame, point, 2), words travelled and layers climbed; lengths: (frame, lane), hops of each.
     told: (frame, lane).
     """
-    meta = _dressed(tokens, names, told, picture.says) | {"levels": [int(r[..., 1].max()) for r in routes]}
+    meta = _dressed(tokens, names, told) | {"levels": [int(r[..., 1].max()) for r in routes]}
     arrays = {f"way{i}": route.astype(np.uint8 if route.max() < 256 else np.int32) for i, route in enumerate(routes)}
     picture.mount(LANES, meta, arrays | {"hops": lengths.astype(np.int32)})
 
@@ -41,15 +41,13 @@ def race(
     shares: np.ndarray,
 ) -> None:
     """shares: (frame, lane, token), between 0 and 1. told: (frame, lane)."""
-    meta = _dressed(tokens, names, told, picture.says)
+    meta = _dressed(tokens, names, told)
     packed = (shares * 255).round().astype(np.uint8)
     picture.mount(LANES, meta, {"shares": packed})
 
 
-def _dressed(tokens: list[str], names: list[str], told: list[list[str]], says: str) -> dict[str, Any]:
-    ends = "; ".join(f"{name}: {caption}" for name, caption in zip(names, told[-1], strict=True))
+def _dressed(tokens: list[str], names: list[str], told: list[list[str]]) -> dict[str, Any]:
     return {
-        "alt": f"{says} {ends}",
         "tokens": tokens,
         "lanes": names,
         "told": told,

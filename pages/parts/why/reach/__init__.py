@@ -11,7 +11,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
-REACH = live.component("reach", HERE / "reach.js")
+REACH = live.painter(HERE / "reach.js")
 MOST = 60  # tokens drawn; of a longer text the last ones, and a sign for those before
 
 
@@ -23,7 +23,6 @@ def show(
     """One frame for each window: which words are in reach, and the probabilities of the words that are followed."""
     drawn = tokens[-MOST:]
     meta = {
-        "alt": f"{picture.says} {_alt(found)}",
         "file": "reach",
         "tokens": list(drawn),
         "earlier": len(tokens) - len(drawn),
@@ -50,8 +49,3 @@ def show(
 def _place(found: Reach, id: int) -> int:
     """Its bar, or -1 where it has none."""
     return next((i for i, word in enumerate(found.words) if word.id == id), -1)
-
-
-def _alt(found: Reach) -> str:
-    told = [f"{window}: {word.token} {word.p:.0%}" for window, word in zip(found.windows, found.best, strict=True)]
-    return ", ".join(told[:24])

@@ -1,5 +1,8 @@
 // A text, the words in reach of its last one, and the next word. One frame for each window.
 
+import { clip, make, sized, steer } from "../../../shared/pictures/live/base.js";
+import { fill, quoted, sentences } from "../../../shared/pictures/live/numbers.js";
+
 const CHIP = { high: 32, pad: 8, gap: 5, row: 40 }, BAR = 27, ARCS = 74, WIDE = 640;
 
 const REACH = {
@@ -43,7 +46,6 @@ const REACH = {
     view.wide = width >= WIDE;
     view.below = y + CHIP.high + 18 + (view.wide ? 0 : 30);
     view.pen = sized(view.canvas, width, view.below + (meta.names.length + 1) * BAR + 4, view.ratio);
-    view.canvas.setAttribute("aria-label", meta.alt);
   },
 
   draw(view) {
@@ -116,9 +118,9 @@ const REACH = {
       return;
     }
     const left = view.width * 0.6, top = view.below;
-    const line = (text, font, colour, at) => {
+    const line = (text, font, ink, at) => {
       pen.font = `${font} ${view.font}`;
-      pen.fillStyle = colour;
+      pen.fillStyle = ink;
       pen.fillText(clip(pen, text, view.width - left), left, top + at);
     };
     line(sees, "16px", view.ink, 14);
@@ -163,6 +165,12 @@ const REACH = {
     view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));
   },
 
+  told(view) {
+    const { meta } = view, p = view.arrays.best.values[view.frame];
+    const sees = fill(meta.words.sees, { n: meta.windows[view.frame], all: meta.tokens.length + meta.earlier });
+    return sentences(sees, `${meta.words.says} ${meta.best[view.frame]} ${(100 * p).toFixed(0)} %`);
+  },
+
   csv(view) {
     const { names, windows, words } = view.meta, { values } = view.arrays.values;
     const rows = windows.map((w, f) => [w, ...names.map((_, i) => values[f * names.length + i])].join(","));
@@ -170,4 +178,4 @@ const REACH = {
   },
 };
 
-export default live(REACH);
+export default REACH;

@@ -13,7 +13,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-BARS = live.component("bars", HERE / "bars.js")
+BARS = live.painter(HERE / "bars.js")
 
 
 def show(
@@ -30,9 +30,7 @@ def show(
 ) -> None:
     """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar."""
     frames = np.atleast_2d(values)
-    spoken = ", ".join(f"{n} {v:.3g}" for n, v in zip(names[:10], frames[0], strict=False))
     meta = {
-        "alt": f"{picture.says} {spoken}",
         "names": names,
         "high": high or float(np.nanmax(frames, initial=1e-9)),
         "marked": marked,

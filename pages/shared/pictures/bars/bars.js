@@ -1,5 +1,8 @@
 // Bars with names, largest first as Python ordered them, and behind each the bar of the untouched model.
 
+import { clip, make, sized } from "../live/base.js";
+import { quoted, short } from "../live/numbers.js";
+
 const ROW = 30;
 
 const BARS = {
@@ -13,7 +16,6 @@ const BARS = {
     const n = view.meta.names.length;
     view.box = { name: Math.min(110, view.width * 0.3), number: 62 };
     view.pen = sized(view.canvas, view.width, n * ROW + 6, view.ratio);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   draw(view) {
@@ -54,8 +56,13 @@ const BARS = {
     }
   },
 
+  told(view) {
+    const { names } = view.meta, { values } = view.arrays.values;
+    return names.slice(0, 10).map((name, i) => `${name} ${BARS.number(view, values[view.frame * names.length + i])}`).join(", ");
+  },
+
   number(view, x) {
-    return view.meta.percent ? `${(100 * x).toFixed(1)} %` : short(x, view.meta.digits ?? 3);
+    return view.meta.percent ? `${(100 * x).toFixed(1)} %` : short(x);
   },
 
   csv(view) {
@@ -65,4 +72,4 @@ const BARS = {
   },
 };
 
-export default live(BARS);
+export default BARS;

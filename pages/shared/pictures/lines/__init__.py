@@ -12,7 +12,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-LINES = live.component("lines", HERE / "lines.js", HERE / "lines.css")
+LINES = live.painter(HERE / "lines.js")
 ROLES = ("a", "q", "k", "v", "warn", "quiet")
 
 
@@ -57,7 +57,6 @@ def show(
     if moving is not None:
         arrays["moving"] = np.asarray(moving, np.float32)
     meta = {
-        "alt": _alt(picture.says, frames, xs, series),
         "series": [{"name": one.name, "dash": one.dash, "dots": one.dots} for one in series],
         "colours": _colours(series),
         "x": _axis(x, np.asarray(xs)),
@@ -86,8 +85,3 @@ def _axis(axis: Axis, numbers: np.ndarray, room: float = 0.0) -> dict[str, Any]:
     if axis.high is None and not axis.log:
         high += room * (high - low)
     return {"title": axis.title, "log": axis.log, "low": low, "high": high}
-
-
-def _alt(says: str, frames: np.ndarray, xs: np.ndarray, series: list[Series]) -> str:
-    ends = [f"{one.name}: {row[0]:.3g} … {row[-1]:.3g}" for one, row in zip(series, frames[0], strict=True)]
-    return f"{says} {xs[0]:.3g} … {xs[-1]:.3g}; " + "; ".join(ends[:6])

@@ -13,7 +13,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-PIECES = live.component("pieces", HERE / "pieces.js")
+PIECES = live.painter(HERE / "pieces.js")
 KINDS = ("plain", "special", "unknown")
 MOST = 240  # boxes drawn in one strip; the rest is counted
 
@@ -60,7 +60,6 @@ def show(
     """
     table, arrays = _packed(strips)
     meta = {
-        "alt": f"{picture.says} {' | '.join(piece.text for piece in strips[0].pieces[:60])}",
         "pieces": table,
         "strips": [_described(strip) for strip in strips],
         "ids": ids,

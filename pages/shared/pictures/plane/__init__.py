@@ -11,7 +11,7 @@ import numpy as np
 from pages.shared.pictures import live, palette
 
 HERE = Path(__file__).parent
-PLANE = live.component("plane", HERE / "plane.js")
+PLANE = live.painter(HERE / "plane.js")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-STACK = live.component("stack", HERE / "stack.js", HERE / "stack.css")
+STACK = live.painter(HERE / "stack.js")
 ROLES = ("q", "warn", "v", "a", "k", "quiet")
 
 
@@ -31,9 +31,7 @@ def show(
     of an upright line, which needs `high`.
     """
     frames = np.asarray(values if values.ndim == 3 else values[None], np.float64)
-    whole = ", ".join(f"{name}: {row.sum():,.6g}" for name, row in zip(rows, frames[0], strict=True))
     meta = {
-        "alt": f"{picture.says} {whole}",
         "rows": rows,
         "parts": parts,
         "format": form,

@@ -10,7 +10,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-TILES = live.component("tiles", HERE / "tiles.js")
+TILES = live.painter(HERE / "tiles.js")
 
 
 def show(
@@ -30,7 +30,10 @@ def show(
         "most": most,
         "scale": palette.scale(palette.WEIGHTS, 0.0, 1.0),
         "colours": palette.roles(quiet="quiet"),
-        "words": {"keys": _("Arrow keys move from one to the next, Enter chooses.")},
+        "words": {
+            "keys": _("Arrow keys move from one to the next, Enter chooses."),
+            "tells": _("{name}, {i} of {n}; the largest is row {row}, column {column}: {value}"),
+        },
         "tools": False,
     }
     picture.mount(TILES, meta, {"values": values.astype(np.float16)}, state={"tile": chosen})
