@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -31,6 +31,26 @@ class Link:
     cut: bool
 
 
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    tokens: list[str]
+    blocks: int
+    heads: int
+    unrolled: bool
+    link: dict[str, Any] | None
+    lens: list[dict[str, Any]]
+    next: list[dict[str, Any]]
+    scale: palette.Scale
+    colours: palette.Colours
+    titles: dict[str, str]
+    says: dict[str, str]
+    shapes: dict[str, str]
+    pages: dict[str, str]
+    words: dict[str, str]
+    tools: bool
+
+
 def show(
     picture: live.Picture,
     flow: fl.Flow,
@@ -44,7 +64,7 @@ def show(
     """Draw the map. pages: stage -> the page it opens. At most the last 48 tokens are drawn; the page says so."""
     trace, n_layers, n_heads = flow.trace, len(flow.lens) - 1, flow.trace["block0.weights"].value.shape[0]
     from_row = max(0, len(flow.tokens) - MOST_ROWS)
-    meta = {
+    meta: Meta = {
         "tokens": flow.tokens[from_row:],
         "blocks": n_layers,
         "heads": n_heads,

@@ -3,7 +3,32 @@
 import { clip, make, sized } from "../../../shared/pictures/live/base.js";
 import { short } from "../../../shared/pictures/live/numbers.js";
 
+/** @typedef {import("../../../shared/pictures/live/base.js").Anchors} Anchors */
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} tokens
+ * @property {number} blocks
+ * @property {number} heads
+ * @property {boolean} unrolled
+ * @property {{ block: number, head: number, query: number, key: number, weight: number, cut: boolean } | null} link
+ * @property {{ token: string, p: number }[]} lens
+ * @property {{ token: string, p: number }[]} next
+ * @property {Anchors} scale
+ * @property {Colours} colours
+ * @property {Words} titles
+ * @property {Words} says
+ * @property {Words} shapes
+ * @property {Words} pages
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const LABELS = 82, IDS = 44, HEAD = 74, FOOT = 50, WORDS = 156, ARCS = 82;
+/** @type {[string, number, number][]} */
 const INSIDE = [ // the columns of the open block: array, width, the gap before it
   ["norm1", 32, 10], ["q", 31, 10], ["k", 31, 3], ["v", 31, 3], ["z", 31, ARCS], ["attn_out", 32, 6],
   ["norm2", 32, 18], ["ffn_act", 40, 8], ["ffn_out", 32, 8], ["resid_post", 36, 18],
@@ -16,6 +41,7 @@ function strip(view, name, block, head) { // the numbers of one column: (token, 
   return { rows: shape[shape.length - 2], columns: shape[shape.length - 1], values: values.subarray(index * n, (index + 1) * n) };
 }
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const FLOW = {
   build(view) {
     view.bar = make("div", { class: "bar" });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,6 +12,18 @@ from pages.shared.text import _
 
 HERE = Path(__file__).parent
 TREEMAP = live.painter(HERE / "treemap.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    names: list[str]
+    partOf: list[int]
+    parts: list[str]
+    tall: int
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
 
 
 def show(
@@ -26,7 +39,7 @@ def show(
     """values: (frame, leaf), not negative, shipped as float64 so that whole numbers stay exact. part_of: the part each
     leaf belongs to; leaves of one part stand next to each other."""
     frames = np.atleast_2d(np.asarray(values, np.float64))
-    meta = {
+    meta: Meta = {
         "names": names,
         "partOf": part_of,
         "parts": parts,

@@ -3,8 +3,24 @@
 import { sized, staged, svgOf, within } from "../../../shared/pictures/live/base.js";
 import { escaped, quoted } from "../../../shared/pictures/live/numbers.js";
 
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} names
+ * @property {number[]} partOf
+ * @property {string[]} parts
+ * @property {number} tall
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const HEAD = 20;
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const TREEMAP = {
   build(view) {
     staged(view);

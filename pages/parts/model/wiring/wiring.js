@@ -3,8 +3,28 @@
 import { clip, make, sized } from "../../../shared/pictures/live/base.js";
 import { quoted, sentences, short } from "../../../shared/pictures/live/numbers.js";
 
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {[string, string, string, string, boolean, boolean][]} rows
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ * @property {string} file
+ * @property {number[][]} arcs
+ * @property {number[]} ends
+ * @property {string} measured
+ * @property {boolean} whole
+ * @property {number[] | null} lit
+ * @property {number | null} cut
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const LINE = 25, TITLE = 26, GUTTER = 44, NARROW = 440;
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const WIRES = {
   build(view) {
     view.stage = make("div", { class: "stage" });
@@ -238,7 +258,7 @@ const WIRES = {
   told(view) { // the line that is lit now, then every line with what leaves it
     const { rows, lit } = view.meta, { shape, values } = view.arrays.values, frame = shape[0] > 1 ? view.frame : 0;
     const size = (i) => (Number.isFinite(values[frame * rows.length + i]) ? short(values[frame * rows.length + i]) : "");
-    const line = ([name, , made], i) => [name, made, size(i)].filter(Boolean).join(" ");
+    const line = (row, i) => [row[0], row[2], size(i)].filter(Boolean).join(" ");
     const now = lit ? rows[lit[view.frame]] : null;
     return sentences(now && `${now[0]} ${now[1]}`, rows.map(line).join("; ").slice(0, 900));
   },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -14,6 +15,18 @@ ORDER = live.painter(HERE / "order.js")
 RULER = live.painter(HERE / "ruler.js")
 
 
+class OrderMeta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    tokens: list[str]
+    scale: palette.Scale
+    most: float
+    cards: dict[str, tuple[str, str, str, str, str, str]]
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
+
+
 def show(
     picture: live.Picture,
     tokens: list[str],
@@ -23,7 +36,7 @@ def show(
 ) -> None:
     """places: (frame, place), which token stands there; outputs: (frame, place, number); changed: (frame, place)."""
     bound = float(np.quantile(np.abs(outputs[0]), 0.98)) or 1.0
-    meta = {
+    meta: OrderMeta = {
         "tokens": tokens,
         "scale": palette.scale(palette.DIVERGING, -bound, bound),
         "most": max(1.0, float(changed.max(initial=0.0))),
@@ -45,13 +58,23 @@ def show(
     picture.mount(ORDER, meta, arrays)
 
 
+class RulerMeta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    tokens: list[str]
+    places: int
+    cards: dict[str, tuple[str, str, str, str, str, str]]
+    colours: palette.Colours
+    tools: bool
+
+
 def ruler(
     picture: live.Picture,
     tokens: list[str],
     places: int,
 ) -> None:
     """A text among `places` places; every stop of the slider moves it one place on. A finger on the words does too."""
-    meta = {
+    meta: RulerMeta = {
         "tokens": tokens,
         "places": places,
         "cards": palette.PIECES,

@@ -3,8 +3,25 @@
 import { clip, make, sized } from "../../../shared/pictures/live/base.js";
 import { quoted } from "../../../shared/pictures/live/numbers.js";
 
+/** @typedef {import("../../../shared/pictures/live/base.js").Anchors} Anchors */
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} tokens
+ * @property {Anchors} scale
+ * @property {number} most
+ * @property {{ light: string[], dark: string[] }} cards
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const CARDS = { place: 18, card: 34, gap: 8, bar: 46, number: 18, strip: 150, left: 78 };
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const ORDER = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });

@@ -2,8 +2,21 @@
 
 import { clip, make, sized, steer } from "../../../shared/pictures/live/base.js";
 
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} tokens
+ * @property {number} places
+ * @property {{ light: string[], dark: string[] }} cards
+ * @property {Colours} colours
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const RULER = { card: 46, foot: 22, every: 8 };
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const ALONG = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });

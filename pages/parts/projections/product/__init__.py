@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,6 +12,19 @@ from pages.shared.text import _
 
 HERE = Path(__file__).parent
 PRODUCT = live.painter(HERE / "product.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    rows: list[str]
+    name: str
+    steps: list[int]
+    scales: dict[str, palette.Scale]
+    colours: palette.Colours
+    tall: int
+    tools: bool
+    words: dict[str, str]
 
 
 def show(
@@ -29,7 +43,7 @@ def show(
 
     name: of the product, Q, K or V. Releases "cell" and the slider's own name. A cell lights its row and column.
     """
-    meta = {
+    meta: Meta = {
         "rows": rows,
         "name": name,
         "steps": list(steps),
@@ -48,7 +62,7 @@ def show(
     picture.mount(PRODUCT, meta, arrays, state=state)
 
 
-def _scale(values: np.ndarray) -> dict[str, object]:
+def _scale(values: np.ndarray) -> palette.Scale:
     """Around zero; its ends are where all but the largest hundredth lie, or a few outliers would leave it pale."""
     end = float(np.quantile(np.abs(values), 0.99)) or 1.0
     return palette.scale(palette.DIVERGING, -end, end)

@@ -3,10 +3,28 @@
 import { clip, make, sized, staged, within } from "../../../shared/pictures/live/base.js";
 import { fill, quoted, Scale, short } from "../../../shared/pictures/live/numbers.js";
 
+/** @typedef {import("../../../shared/pictures/live/base.js").Anchors} Anchors */
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} rows
+ * @property {string} name
+ * @property {number[]} steps
+ * @property {Record<string, Anchors>} scales
+ * @property {Colours} colours
+ * @property {number} tall
+ * @property {boolean} tools
+ * @property {Words} words
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const GAP = 16;
 const NUMBERS = 30; // a cell this wide has room for its number
 const SPACIOUS = 230; // a corner this wide has room for the running sum
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const PRODUCT = {
   build(view) {
     staged(view);

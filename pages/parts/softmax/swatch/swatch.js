@@ -3,8 +3,18 @@
 import { clip, make, sized } from "../../../shared/pictures/live/base.js";
 import { quoted } from "../../../shared/pictures/live/numbers.js";
 
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} names
+ * @property {string} column
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const PARTS = 64, MIXED = 120, BETWEEN = 26;
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const SWATCH = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });

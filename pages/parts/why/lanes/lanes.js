@@ -3,8 +3,23 @@
 import { clip, make, sized, steer } from "../../../shared/pictures/live/base.js";
 import { quoted } from "../../../shared/pictures/live/numbers.js";
 
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} tokens
+ * @property {string[]} lanes
+ * @property {string[][]} told
+ * @property {number[] | null} levels
+ * @property {string} column
+ * @property {Colours} colours
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const LANE = { head: 28, box: 28, arcs: 40, level: 19, gap: 14, note: 24, named: 26 };
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const LANES = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -15,6 +16,22 @@ REACH = live.painter(HERE / "reach.js")
 MOST = 60  # tokens drawn; of a longer text the last ones, and a sign for those before
 
 
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    file: str
+    tokens: list[str]
+    earlier: int
+    windows: list[int]
+    names: list[str]
+    best: list[str]
+    top: list[int]
+    right: list[bool]
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
+
+
 def show(
     picture: live.Picture,
     found: Reach,
@@ -22,7 +39,7 @@ def show(
 ) -> None:
     """One frame for each window: which words are in reach, and the probabilities of the words that are followed."""
     drawn = tokens[-MOST:]
-    meta = {
+    meta: Meta = {
         "file": "reach",
         "tokens": list(drawn),
         "earlier": len(tokens) - len(drawn),

@@ -3,8 +3,30 @@
 import { clip, make, sized, steer } from "../../../shared/pictures/live/base.js";
 import { fill, quoted, sentences } from "../../../shared/pictures/live/numbers.js";
 
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string} file
+ * @property {string[]} tokens
+ * @property {number} earlier
+ * @property {number[]} windows
+ * @property {string[]} names
+ * @property {string[]} best
+ * @property {number[]} top
+ * @property {boolean[]} right
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const CHIP = { high: 32, pad: 8, gap: 5, row: 40 }, BAR = 27, ARCS = 74, WIDE = 640;
 
+const percent = (p) => `${(100 * p).toFixed(1)} %`;
+
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const REACH = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
@@ -96,8 +118,6 @@ const REACH = {
     pen.globalAlpha = 1;
   },
 
-  percent: (p) => `${(100 * p).toFixed(1)} %`,
-
   says(view) {
     const { pen, meta } = view, { x, y, w } = view.answer, f = view.frame, p = view.arrays.best.values[f];
     const colour = meta.right[f] ? view.colours.answer : view.colours.wrong;
@@ -126,7 +146,7 @@ const REACH = {
     line(sees, "16px", view.ink, 14);
     line(meta.words.says, "16px", view.ink, 52);
     line(meta.best[f], "700 38px", colour, 92);
-    line(REACH.percent(p), "600 22px", colour, 132);
+    line(percent(p), "600 22px", colour, 132);
     line(meta.words.dashed, "14px", view.colours.quiet, 172);
   },
 
@@ -152,14 +172,14 @@ const REACH = {
       pen.globalAlpha = 1;
       pen.fillStyle = view.ink;
       pen.textAlign = "left";
-      pen.fillText(REACH.percent(p), 100 + Math.max(1, space * p) + 6, y);
+      pen.fillText(percent(p), 100 + Math.max(1, space * p) + 6, y);
     });
   },
 
   tell(view, reach) {
     const { meta } = view, names = [...meta.names, meta.words.rest];
     const sees = fill(meta.words.sees, { n: reach, all: meta.tokens.length + meta.earlier });
-    const spoken = [sees, ...REACH.chances(view).map((p, i) => `${names[i]} ${REACH.percent(p)}`)], text = spoken.join(", ");
+    const spoken = [sees, ...REACH.chances(view).map((p, i) => `${names[i]} ${percent(p)}`)], text = spoken.join(", ");
     if (view.list.dataset.text === text) return;
     view.list.dataset.text = text;
     view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 import numpy as np
 import streamlit as st
@@ -14,6 +14,18 @@ from pages.shared.text import _
 
 HERE = Path(__file__).parent
 BARS = live.painter(HERE / "bars.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    names: list[str]
+    high: float
+    marked: int | None
+    percent: bool
+    column: str
+    colours: palette.Colours
+    tools: bool
 
 
 def show(
@@ -30,7 +42,7 @@ def show(
 ) -> None:
     """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar."""
     frames = np.atleast_2d(values)
-    meta = {
+    meta: Meta = {
         "names": names,
         "high": high or float(np.nanmax(frames, initial=1e-9)),
         "marked": marked,

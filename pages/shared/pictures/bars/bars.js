@@ -3,8 +3,23 @@
 import { clip, make, sized } from "../live/base.js";
 import { quoted, short } from "../live/numbers.js";
 
+/** @typedef {import("../live/base.js").Colours} Colours */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} names
+ * @property {number} high
+ * @property {number | null} marked
+ * @property {boolean} percent
+ * @property {string} column
+ * @property {Colours} colours
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const ROW = 30;
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const BARS = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });

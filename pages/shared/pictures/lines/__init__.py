@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -36,6 +36,20 @@ class Axis:
     high: float | None = None
 
 
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    series: list[dict[str, Any]]
+    colours: palette.Colours
+    x: dict[str, Any]
+    y: dict[str, Any]
+    marks: list[dict[str, Any]]
+    choose: bool
+    tall: int
+    words: dict[str, str]
+    tools: bool
+
+
 def show(
     picture: live.Picture,
     values: np.ndarray,
@@ -56,7 +70,7 @@ def show(
     arrays = {"values": frames.astype(np.float32), "xs": np.asarray(xs, np.float32)}
     if moving is not None:
         arrays["moving"] = np.asarray(moving, np.float32)
-    meta = {
+    meta: Meta = {
         "series": [{"name": one.name, "dash": one.dash, "dots": one.dots} for one in series],
         "colours": _colours(series),
         "x": _axis(x, np.asarray(xs)),

@@ -3,6 +3,24 @@
 import { clip, legend, make, sized, staged, svgOf, within } from "../live/base.js";
 import { escaped, quoted, short } from "../live/numbers.js";
 
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/** @typedef {{ title: string, log: boolean, low: number, high: number }} Axis */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {{ name: string, dash: boolean, dots: boolean }[]} series
+ * @property {Colours} colours
+ * @property {Axis} x
+ * @property {Axis} y
+ * @property {{ at: number, name: string }[]} marks
+ * @property {boolean} choose
+ * @property {number} tall
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const ROOM = { left: 58, right: 14, top: 18, bottom: 40 };
 
 function ticks(low, high, log, most) {
@@ -28,6 +46,7 @@ function closest(xs, x) {
   return best;
 }
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const LINES = {
   build(view) {
     legend(view, []);

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import streamlit as st
@@ -25,6 +25,34 @@ HERE = Path(__file__).parent
 PAGES = HERE.parents[2]
 KINDS = {"float32": "f4", "float64": "f8", "int32": "i4", "uint8": "u1", "float16": "f2"}
 Renderer = Callable[..., Any]
+
+
+class Dial(TypedDict):
+    """A slider as the browser is told of it; the same stands in base.js."""
+
+    name: str
+    label: str
+    stops: list[float]
+    shown: list[str]
+    stream: bool
+    together: bool
+    hidden: bool
+    seq: int
+    at: int
+
+
+class Common(TypedDict):
+    """What every picture says, beside what its painter says; the same stands in base.js."""
+
+    painter: str
+    quantity: str
+    label: str
+    signature: bool
+    tools: bool
+    id: str
+    state: dict[str, Any]
+    slider: NotRequired[Dial]
+    captions: NotRequired[list[str]]
 
 
 @dataclass(frozen=True)
@@ -72,17 +100,17 @@ class Picture:
     def mount(
         self,
         painter: Painter,
-        meta: dict[str, Any],
+        meta: Mapping[str, object],
         arrays: dict[str, np.ndarray],
         *,
         state: dict[str, Any] | None = None,
         triggers: tuple[str, ...] = (),
     ) -> None:
         """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
-        told = {"painter": painter.script, "quantity": self.quantity, "label": self.says}
-        told |= {"signature": self.signature}
-        how = {"slider": self.slider, "captions": self.captions, "released": self.released}
-        mount(painter, self.key, told | meta, arrays, state=state, triggers=triggers, **how)
+        told: dict[str, Any] = {"painter": painter.script, "quantity": self.quantity, "label": self.says}
+        told |= {"signature": self.signature, **meta}
+        how: dict[str, Any] = {"slider": self.slider, "captions": self.captions, "released": self.released}
+        mount(painter, self.key, told, arrays, state=state, triggers=triggers, **how)
 
 
 @dataclass(frozen=True)
@@ -190,7 +218,7 @@ def mount(
     renderer(key=key, data=pack(meta, arrays), **callbacks)
 
 
-def _dial(slider: Slider, key: str) -> dict[str, Any]:
+def _dial(slider: Slider, key: str) -> Dial:
     seen = _answers(key).get("seq", 0) if slider.stream else 0
     return {
         "name": slider.name,

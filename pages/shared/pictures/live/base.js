@@ -3,6 +3,46 @@
 
 import { Scale, sentences } from "./numbers.js";
 
+/** @typedef {{ light: number[][], dark: number[][], low: number, high: number }} Anchors */
+/** @typedef {{ light: Record<string, string>, dark: Record<string, string> }} Colours */
+/** @typedef {Record<string, string>} Words */
+/**
+ * A slider, as Python tells of it.
+ * @typedef {object} Dial
+ * @property {string} name
+ * @property {string} label
+ * @property {number[]} stops
+ * @property {string[]} shown
+ * @property {boolean} stream
+ * @property {boolean} together
+ * @property {boolean} hidden
+ * @property {number} seq
+ * @property {number} at
+ */
+/**
+ * What Python says of every picture.
+ * @typedef {object} Common
+ * @property {string} painter
+ * @property {string} quantity
+ * @property {string} label
+ * @property {boolean} signature
+ * @property {boolean} tools
+ * @property {string} id
+ * @property {Record<string, any>} state
+ * @property {Dial} [slider]
+ * @property {string[]} [captions]
+ */
+/** @typedef {{ shape: number[], values: any }} Numbers */
+/**
+ * A view as its painter sees it: what Python says is known, what the painter keeps on it is its own affair.
+ * @template M
+ * @typedef {View & Record<string, any> & { meta: M }} Seen
+ */
+/**
+ * @template M
+ * @typedef {Record<string, (view: Seen<M>, ...more: any[]) => any>} Painter
+ */
+
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
 export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
@@ -25,8 +65,22 @@ export function download(name, blob) {
 }
 
 export class View {
+  frame = 0;
+  /** @type {any} */ meta = null; // what Python says: Common and the painter's own
+  /** @type {Record<string, Numbers>} */ arrays = {};
+  /** @type {Record<string, any>} */ state = {};
+  /** @type {any} */ cursor = null;
+  /** @type {Record<string, string>} */ awaited = {}; // let go here, and not yet heard back from Python
+  /** @type {Record<string, any>} */ timers = {};
+  /** @type {HTMLElement} */ stage = undefined;
+  /** @type {HTMLCanvasElement} */ canvas = undefined;
+  /** @type {HTMLElement} */ tip = undefined;
+  /** @type {HTMLElement} */ legend = undefined;
+  /** @type {(name: string, value: any) => void} */ setStateValue = undefined;
+  /** @type {(name: string, value: any) => void} */ setTriggerValue = undefined;
+
   constructor(shadow, painter) {
-    Object.assign(this, { painter, frame: 0, meta: null, cursor: null, state: {}, awaited: {}, timers: {} });
+    this.painter = painter;
     this.root = make("div", { class: "live", role: "group" });
     this.picture = make("div", { class: "picture" });
     this.note = make("div", { class: "note", hidden: true });
@@ -287,6 +341,7 @@ export class View {
   }
 
   // [colour, dashed or null where it is filled, name, x, y] of every entry of the legend, as it stands on the page.
+  /** @returns {[string, boolean | null, string, number, number][]} */
   get legendNow() {
     if (!this.legend || this.legend.hidden) return [];
     const from = this.legend.getBoundingClientRect();

@@ -56,7 +56,9 @@ export function exact(x) { // six digits
 // A colour scale: anchors in, 256 colours out, both as bytes for pictures and as text for shapes.
 export class Scale {
   constructor({ anchors, low, high }) {
-    Object.assign(this, { low, high, bytes: new Uint8Array(768) });
+    this.low = low;
+    this.high = high;
+    this.bytes = new Uint8Array(768);
     for (let i = 0; i < 256; i++) {
       const x = (i / 255) * (anchors.length - 1), k = Math.min(Math.floor(x), anchors.length - 2);
       for (let c = 0; c < 3; c++) this.bytes[3 * i + c] = Math.round(anchors[k][c] + (x - k) * (anchors[k + 1][c] - anchors[k][c]));

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -59,6 +59,44 @@ class Cut:
     entropy: np.ndarray | None = None
 
 
+class CutMeta(TypedDict):
+    """The cell that is cut, and what is written over its row."""
+
+    cell: list[int]
+    strip: str
+
+
+class Dressed(TypedDict):
+    """The part of it that is the same for all numbers."""
+
+    paint: bool
+    cut: CutMeta | None
+    rowTitle: str
+    columnTitle: str
+    scale: palette.Scale
+    scales: list[palette.Scale] | None
+    colours: palette.Colours
+    digits: int
+    cellWidth: int
+    cellHeight: int | None
+    rowHeight: int | None
+    tall: int
+    strip: str
+    legible: bool
+    point: list[list[int]]
+    tools: bool
+    words: dict[str, str]
+
+
+class Meta(Dressed):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    rows: list[str] | None
+    columns: list[str] | None
+    packed: int
+    row: int | list[int] | None
+
+
 def show(
     picture: live.Picture,
     values: np.ndarray,
@@ -82,7 +120,8 @@ def show(
     look = look or Look()
     frames = values if values.ndim == 3 else values[None]
     arrays, packed = _arrays(frames, shut, entropy, cut, paint)
-    meta = _dressed(look, picture.quantity, frames, paint, cut) | {
+    meta: Meta = {
+        **_dressed(look, picture.quantity, frames, paint, cut),
         "rows": rows,
         "columns": columns,
         "packed": packed,
@@ -107,7 +146,7 @@ def stroke(value: Any, rows: int, columns: int) -> tuple[frozenset[tuple[int, in
     return (frozenset(cells), value[0] == "1") if inside else None
 
 
-def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cut | None) -> dict[str, Any]:
+def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cut | None) -> Dressed:
     return {
         "paint": paint,
         "cut": {"cell": list(cut.cell), "strip": cut.strip} if cut else None,
@@ -146,7 +185,7 @@ def _arrays(
     packed = 0 if paint else _triangle(frames, shut)
     if packed:
         frames = frames[(slice(None), *np.tril_indices(packed))]
-    kind = np.float32 if frames.size <= EXACT else np.float16
+    kind: type[np.floating[Any]] = np.float32 if frames.size <= EXACT else np.float16
     if (np.abs(frames[np.isfinite(frames)]) > np.finfo(np.float32).max).any():
         kind = np.float64  # numbers that would become infinite on the way
     arrays = {"values": frames.astype(kind)}
@@ -170,14 +209,14 @@ def _triangle(frames: np.ndarray, shut: np.ndarray | None) -> int:
     return rows if rows > 48 and not np.triu(np.nan_to_num(frames, neginf=0), 1).any() else 0
 
 
-def _row_scale(row: np.ndarray, end: float) -> dict[str, object]:
+def _row_scale(row: np.ndarray, end: float) -> palette.Scale:
     """From zero where a row is nowhere negative, else around zero."""
     if (row[np.isfinite(row)] < 0).any():
         return palette.scale(palette.DIVERGING, -end, end)
     return palette.scale(palette.WEIGHTS, 0.0, end)
 
 
-def _scale(quantity: str, frames: np.ndarray, look: Look) -> dict[str, object]:
+def _scale(quantity: str, frames: np.ndarray, look: Look) -> palette.Scale:
     finite = frames[np.isfinite(frames)]
     bound = look.bound or float(np.abs(finite).max(initial=1e-6))
     if quantity.rsplit(".", 1)[-1] in FROM_ZERO:

@@ -4,6 +4,36 @@
 import { clip, make, sized, staged, svgOf, within } from "../live/base.js";
 import { escaped, exact, fill, quoted, Scale, short, signed } from "../live/numbers.js";
 
+/** @typedef {import("../live/base.js").Anchors} Anchors */
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[] | null} rows
+ * @property {string[] | null} columns
+ * @property {number} packed
+ * @property {number | number[] | null} row
+ * @property {boolean} paint
+ * @property {{ cell: number[], strip: string } | null} cut
+ * @property {string} rowTitle
+ * @property {string} columnTitle
+ * @property {Anchors} scale
+ * @property {Anchors[] | null} scales
+ * @property {Colours} colours
+ * @property {number} digits
+ * @property {number} cellWidth
+ * @property {number | null} cellHeight
+ * @property {number | null} rowHeight
+ * @property {number} tall
+ * @property {string} strip
+ * @property {boolean} legible
+ * @property {number[][]} point
+ * @property {boolean} tools
+ * @property {Words} words
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const GAP_BELOW = 48; // more rows or columns than this are drawn without gaps between the cells
 const LEGIBLE = 64; // a row of more numbers than this is no longer read one by one
 const NUMBERS_FROM = 30; // a cell this wide has room for its number
@@ -60,6 +90,7 @@ function every(view, step) { // of names this close, only these have room
   return Math.max(1, Math.ceil((view.box.size + 2) / step));
 }
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const MATRIX = {
   build(view) {
     staged(view);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -45,6 +45,20 @@ class Strip:
     ranked: bool = False
 
 
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    pieces: list[tuple[str, int, str, int]]
+    strips: list[dict[str, Any]]
+    ids: bool
+    choose: bool
+    ranks: bool
+    fills: dict[str, tuple[str, str, str, str, str, str]]
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
+
+
 def show(
     picture: live.Picture,
     strips: Sequence[Strip],
@@ -59,7 +73,7 @@ def show(
     ids: write the id under each piece. choose: a click releases "piece", its place in its strip.
     """
     table, arrays = _packed(strips)
-    meta = {
+    meta: Meta = {
         "pieces": table,
         "strips": [_described(strip) for strip in strips],
         "ids": ids,

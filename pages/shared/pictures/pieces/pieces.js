@@ -3,8 +3,27 @@
 import { clip, sized, staged, svgOf, within } from "../live/base.js";
 import { escaped, fill, quoted } from "../live/numbers.js";
 
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/** @typedef {{ title: string, foot: string, marked: number[], struck: number | null, next: number | null, ranked: boolean, more: number }} Strip */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {[string, number, string, number][]} pieces
+ * @property {Strip[]} strips
+ * @property {boolean} ids
+ * @property {boolean} choose
+ * @property {boolean} ranks
+ * @property {{ light: string[], dark: string[] }} fills
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const INSIDE = 6, BOX = 27, NUMBER = 15, BETWEEN = 7, HEADING = 22, LINE = 20, APART = 12;
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const PIECES = {
   build(view) {
     staged(view);

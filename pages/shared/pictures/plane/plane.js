@@ -3,9 +3,35 @@
 import { AFTER_KEYS, clip, make, sized } from "../live/base.js";
 import { quoted, short } from "../live/numbers.js";
 
+/** @typedef {import("../live/base.js").Colours} Colours */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} names
+ * @property {string[]} movers
+ * @property {number[]} hull
+ * @property {boolean} arrows
+ * @property {boolean} pointed
+ * @property {string} xTitle
+ * @property {string} yTitle
+ * @property {number} most
+ * @property {number} tall
+ * @property {{ name: string, width: number, dash: boolean, fill: boolean }[]} shapes
+ * @property {string[]} tips
+ * @property {string[]} readout
+ * @property {number[]} first
+ * @property {number[]} bounds
+ * @property {Colours} colours
+ * @property {{ name: string, label: string, stops: number[], shown: string[] } | null} second
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const MARGIN = 34;
+/** @type {[number, number, CanvasTextAlign][]} */
 const BESIDE = [[9, -9, "left"], [9, 10, "left"], [-9, -9, "right"], [-9, 10, "right"]]; // where a name may stand
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const PLANE = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });

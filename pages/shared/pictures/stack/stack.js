@@ -3,6 +3,22 @@
 import { clip, legend, sized, staged, within } from "../live/base.js";
 import { quoted, short } from "../live/numbers.js";
 
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} rows
+ * @property {string[]} parts
+ * @property {string} format
+ * @property {number | null} high
+ * @property {{ at: number, name: string } | null} mark
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const BAR = 34, PITCH = 62;
 
 function written(x, format) {
@@ -15,6 +31,7 @@ function written(x, format) {
   return format === "integer" ? Math.round(x).toLocaleString("en-US") : short(x);
 }
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const STACK = {
   build(view) {
     legend(view, []);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,6 +12,18 @@ from pages.shared.text import _
 
 HERE = Path(__file__).parent
 TILES = live.painter(HERE / "tiles.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    columns: int
+    names: list[str]
+    most: int
+    scale: palette.Scale
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
 
 
 def show(
@@ -24,7 +37,7 @@ def show(
 ) -> None:
     """values: (tile, row, column), weights between 0 and 1; `columns` tiles side by side, each at most `most` pixels. Releases
     "tile", an index."""
-    meta = {
+    meta: Meta = {
         "columns": columns,
         "names": names,
         "most": most,

@@ -3,8 +3,25 @@
 import { make, sized, staged, within } from "../live/base.js";
 import { fill, short } from "../live/numbers.js";
 
+/** @typedef {import("../live/base.js").Anchors} Anchors */
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {number} columns
+ * @property {string[]} names
+ * @property {number} most
+ * @property {Anchors} scale
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const GAP = 8, NAME = 16;
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const TILES = {
   build(view) {
     staged(view);
