@@ -59,6 +59,14 @@ class Step:
     def value(self) -> np.ndarray:
         return to_numpy(self.held() if callable(self.held) else self.held)
 
+    @cached_property
+    def tensor(self) -> Tensor:
+        """The same for those who go on computing: the tensor that was recorded, which nobody may write into."""
+        import torch
+
+        held = self.held() if callable(self.held) else self.held
+        return held if isinstance(held, torch.Tensor) else torch.from_numpy(np.array(held))
+
     @property
     def shape(self) -> str:
         """`head 6 x query 14 x key 14`, as pages write it."""
@@ -127,6 +135,14 @@ class Trace:
         if name in self._steps:
             raise ValueError(f"{name} was recorded before; use trace.inside(...) to tell the two apart")
         self._steps[name] = Step(name, quantity, self.labels, held)
+
+    def part(self, only: tuple[str, ...] | None) -> Trace:
+        """The same record, as if no more than this had been asked for."""
+        if only is None:
+            return self
+        part = Trace(only, **self.labels)
+        part._steps = {name: s for name, s in self._steps.items() if any(fnmatchcase(name, p) for p in only)}
+        return part
 
     def _name(self, key: Quantity | str) -> str:
         return key if isinstance(key, str) else self._scope + key.name

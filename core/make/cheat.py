@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from core.checkpoint import empty
+from core.make.fit import drawn, fit
 from core.model import Decoder
 from core.nets.cheat import CONFIG, ENTROPY, KINDS, SIZE, STEPS, WEIGHTS, losses, texts
 
@@ -14,20 +14,9 @@ from core.nets.cheat import CONFIG, ENTROPY, KINDS, SIZE, STEPS, WEIGHTS, losses
 def train(kind: str, seed: int = 0) -> tuple[Decoder, list[float]]:
     """A model from nothing, and its loss at every step. kind: masked or open."""
     generator = torch.Generator().manual_seed(seed)
-    model = empty(CONFIG).to_empty(device="cpu").requires_grad_(True)
-    for name, weight in model.named_parameters():
-        with torch.no_grad():
-            weight.fill_(1.0) if weight.ndim == 1 else weight.normal_(
-                std=0.1 if "embed" in name else weight.shape[1] ** -0.5, generator=generator
-            )
+    model = drawn(CONFIG, generator, embed=0.1)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)
-    history = []
-    for _step in range(STEPS):
-        loss = losses(model, texts(SIZE, generator), mask=kind == "masked").mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        history.append(float(loss.detach()))
+    history = fit(lambda: losses(model, texts(SIZE, generator), mask=kind == "masked").mean(), optimizer, STEPS)
     return model.requires_grad_(False), history
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
-from torch import nn
+from torch import Tensor, nn
 
+from core.make.fit import fit
 from core.nets.dates import WEIGHTS, EncoderDecoder, accuracy, batch
 from core.nets.dates_task import START, VOCAB, examples
 
@@ -21,18 +22,15 @@ def train(steps: int = 3000, size: int = 96, seed: int = 0, peak: float = 2e-3) 
     optimizer = torch.optim.AdamW(made.parameters(), lr=peak, betas=(0.9, 0.98), weight_decay=0.01)
     rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, peak, total_steps=steps, pct_start=0.1)
     data = examples(seed)
-    for step in range(steps):
+
+    def loss() -> Tensor:
         sources, real, targets = batch([next(data) for _ in range(size)])
         fed = torch.cat([torch.full((size, 1), VOCAB.index(START)), targets[:, :-1]], 1)
         logits = made.decode(fed, made.encode(sources, real), real)
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(made.parameters(), 1.0)
-        optimizer.step()
-        rate.step()
-        if step % 250 == 0 or step == steps - 1:
-            print(f"step {step:5d}  loss {float(loss.detach()):.4f}")
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    history = fit(loss, optimizer, steps, rate=rate, clip=1.0)
+    print(f"loss {history[0]:.4f} -> {history[-1]:.4f}")
     return made.eval().requires_grad_(False)
 
 

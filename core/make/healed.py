@@ -12,6 +12,7 @@ from torch import Tensor
 from core import attention as at
 from core.heads import merge, share, split
 from core.lab import subject
+from core.make.fit import fit
 from core.nets.healed import FOLDER, KV_HEADS, Layer, pooled
 from core.rope import rotate
 from core.whatif import WhatIf
@@ -87,13 +88,12 @@ def heal(i: int, n_kv_heads: int, x: Tensor, wanted: Tensor, *, steps: int = STE
     moving = torch.optim.Adam(layer.values(), lr=RATE)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(moving, steps)
     order = torch.Generator().manual_seed(SEED)
-    for _ in range(steps):
+
+    def error() -> Tensor:
         some = torch.randint(len(x), (AT_ONCE,), generator=order)
-        error = F.mse_loss(attend(x[some], layer, config.n_heads, turn, allowed), wanted[some])
-        moving.zero_grad()
-        error.backward()
-        moving.step()
-        falling.step()
+        return F.mse_loss(attend(x[some], layer, config.n_heads, turn, allowed), wanted[some])
+
+    fit(error, moving, steps, rate=falling)
     with torch.no_grad():
         left = sum(
             float(F.mse_loss(attend(a, layer, config.n_heads, turn, allowed), b, reduction="sum"))

@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from core.checkpoint import empty
+from core.make.fit import drawn, fit
 from core.model import Decoder
 from core.nets.places import (
     CONFIG,
@@ -54,27 +54,19 @@ def pieces(letters: Tensor, n: int, length: int, generator: torch.Generator) -> 
 def train(scheme: str, letters: Tensor, steps: int = STEPS, seed: int = 0) -> tuple[Decoder, Tensor | None, float]:
     """A model from nothing, its table, and its mean loss over the last steps."""
     generator = torch.Generator().manual_seed(seed)
-    made = empty(CONFIG).to_empty(device="cpu").requires_grad_(True)
-    for name, weight in made.named_parameters():
-        with torch.no_grad():
-            weight.fill_(1.0) if weight.ndim == 1 else weight.normal_(
-                std=0.5 if "embed" in name else 0.5 * weight.shape[1] ** -0.5, generator=generator
-            )
+    made = drawn(CONFIG, generator, embed=0.5, gain=0.5)
     table = None
     if scheme == "learned":
         table = torch.empty(TRAINED, CONFIG.d_model).normal_(std=0.5, generator=generator).requires_grad_()
     weights = [*made.parameters(), *([table] if table is not None else [])]
     moving = torch.optim.AdamW(weights, lr=RATE, weight_decay=0.01)
     falling = torch.optim.lr_scheduler.OneCycleLR(moving, RATE, steps, pct_start=0.1)
-    last = []
-    for _ in range(steps):
-        loss = losses(made, scheme, pieces(letters, SIZE, TRAINED + 1, generator), table).mean()
-        moving.zero_grad()
-        loss.backward()
-        moving.step()
-        falling.step()
-        last.append(float(loss.detach()))
-    return made.requires_grad_(False), None if table is None else table.detach(), float(np.mean(last[-50:]))
+
+    def loss() -> Tensor:
+        return losses(made, scheme, pieces(letters, SIZE, TRAINED + 1, generator), table).mean()
+
+    history = fit(loss, moving, steps, rate=falling)
+    return made.requires_grad_(False), None if table is None else table.detach(), float(np.mean(history[-50:]))
 
 
 def make() -> None:

@@ -11,7 +11,7 @@ from core.whatif import WhatIf
 
 def story_loss(stop: Stop, side: str) -> float:
     """The same, computed."""
-    return subject.mean_loss(lambda n: WhatIf(edits((stop,) * n, side)))
+    return subject.mean_loss(lambda: WhatIf(edits((stop,), side)))
 
 
 def make() -> None:

@@ -16,7 +16,7 @@ from pages.shared.pictures import figures, live
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SCRIPTS = sorted(path for path in (ROOT / "pages").rglob("*.js") if path.parent.name != "live")
+SCRIPTS = sorted(path for path in (ROOT / "pages").rglob("*.js") if "live/base.js" in path.read_text("utf8"))
 
 
 def run(*command, stdin=b""):

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.text import Link
+from core.lab.text import Link, Text
 from core.model import Decoder
 from core.trace import Trace
 
@@ -22,60 +21,57 @@ AT_ONCE = 256  # cells computed together: more does not get faster, only larger
 
 
 @torch.inference_mode()
-def rank(model: Decoder, ids: Tensor, answer: int, *, share: bool = False, rows: list[int] | None = None) -> list[Link]:
+def rank(
+    model: Decoder, trace: Trace, answer: int, *, share: bool = False, rows: list[int] | None = None
+) -> list[Link]:
     """Cut every allowed cell of `rows` (None: every row but the first, which has one cell) in every head.
 
+    trace: the untouched pass, with NEEDED recorded.
     answer: the token whose probability to follow counts. share: the rest of the row takes over the weight that was
     cut (as if the pair were forbidden); otherwise it stays as it was. Returns all cuts, the most damaging first.
     """
-    trace = Trace(NEEDED)
-    model.stream(ids, trace=trace)
-    found = []
+    found, n = [], len(trace["ids"].value)
     for layer in range(model.config.n_layers):
-        for row in range(1, len(ids)) if rows is None else rows:
-            found += _row(model, trace, ids, answer, layer, row, share)
+        for row in range(1, n) if rows is None else rows:
+            found += _row(model, trace, n, answer, layer, row, share)
     return sorted(found, key=lambda cut: cut.p)
 
 
-def _row(model: Decoder, trace: Trace, ids: Tensor, answer: int, layer: int, row: int, share: bool) -> list[Link]:
+def _row(model: Decoder, trace: Trace, n: int, answer: int, layer: int, row: int, share: bool) -> list[Link]:
     n_heads, keys = model.config.n_heads, row + 1
     cells = [(head, key) for head in range(n_heads) for key in range(keys)]
     changed = _cut_rows(model, trace, layer, row, share)
     found = []
     for start in range(0, len(cells), AT_ONCE):
-        probs = _onward(model, trace, len(ids), layer, row, changed[start : start + AT_ONCE])[:, answer]
+        probs = _onward(model, trace, n, layer, row, changed[start : start + AT_ONCE])[:, answer]
         some = cells[start : start + AT_ONCE]
         found += [Link(layer, h, row, k, float(p)) for (h, k), p in zip(some, probs, strict=True)]
     return found
 
 
-def _tensor(trace: Trace, name: str) -> Tensor:
-    return torch.from_numpy(np.array(trace[name].value))
-
-
 def _cut_rows(model: Decoder, trace: Trace, layer: int, row: int, share: bool) -> Tensor:
     """(head * key, d_model): the stream of token `row` after this block's attention, one row for each cut."""
     config, block = model.config, model.blocks[layer]
-    weights = _tensor(trace, f"block{layer}.weights")[:, row, : row + 1]  # (head, key)
-    values = _tensor(trace, f"block{layer}.v").repeat_interleave(config.group, 0)[:, : row + 1]  # (head, key, d_head)
+    weights = trace[f"block{layer}.weights"].tensor[:, row, : row + 1]  # (head, key)
+    values = trace[f"block{layer}.v"].tensor.repeat_interleave(config.group, 0)[:, : row + 1]  # (head, key, d_head)
     lost = weights[..., None] * values
     if share:  # z' = (z - w v) / (1 - w)
         mixture = lost.sum(1, keepdim=True)
         lost = mixture - (mixture - lost) / (1 - weights[..., None]).clamp_min(1e-9)
     out = block.attn.o.weight.unflatten(1, (config.n_heads, config.head_dim))  # (d_model, head, d_head)
     lost = torch.einsum("hkd,mhd->hkm", lost, out)
-    return _tensor(trace, f"block{layer}.resid_mid")[row] - lost.flatten(0, 1)
+    return trace[f"block{layer}.resid_mid"].tensor[row] - lost.flatten(0, 1)
 
 
 def _onward(model: Decoder, trace: Trace, n: int, layer: int, row: int, changed: Tensor) -> Tensor:
     """changed: (cell, d_model), token `row` in the middle of block `layer`. Returns the next word, (cell, vocab)."""
     turn, allowed = model.surroundings(n)
     turn = None if turn is None else turn[row:]
-    rest = _tensor(trace, f"block{layer}.resid_post")[row + 1 :]
+    rest = trace[f"block{layer}.resid_post"].tensor[row + 1 :]
     x = torch.cat([model.blocks[layer].finish(changed)[:, None], rest.expand(len(changed), -1, -1)], 1)
     key = "k_rot" if turn is not None else "k"
     for i in range(layer + 1, model.config.n_layers):
-        past = tuple(_tensor(trace, f"block{i}.{name}")[:, :row] for name in (key, "v"))
+        past = tuple(trace[f"block{i}.{name}"].tensor[:, :row] for name in (key, "v"))
         x = model.blocks[i](x, turn, allowed[row:], past=past)
     return model.predict(x).softmax(-1)
 
@@ -95,11 +91,12 @@ class Ranking:
 LONG = 20  # tokens: beyond, only the links of the last token are cut, and the page says so
 
 
-def ranking(ids: tuple[int, ...], tokens: tuple[str, ...], share: bool) -> Ranking:
+def ranking(text: Text, share: bool) -> Ranking:
     """Which links decide the next word. share: the rest of the row takes the freed weight over."""
-    probs = subject.run(ids, tokens, subject.UNTOUCHED, ("next_probs",))["next_probs"].value
+    trace = subject.untouched(text)
+    probs = trace["next_probs"].value
     answer = int(probs.argmax())
-    rows = None if len(ids) <= LONG else [len(ids) - 1]
-    cuts = rank(subject.model(), torch.tensor(ids), answer, share=share, rows=rows)
+    rows = None if len(text) <= LONG else [len(text) - 1]
+    cuts = rank(subject.model(text.subject), trace, answer, share=share, rows=rows)
     deciders = sum(cut.p < probs[answer] / 2 for cut in cuts)
     return Ranking(answer, float(probs[answer]), len(cuts), tuple(cuts[: max(20, deciders)][:200]), deciders)

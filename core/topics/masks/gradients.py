@@ -55,7 +55,7 @@ def influence(demo: Demo, each_block: bool = True) -> Influence:
     The mask is not looked at: autograd runs back through the real model. A path that is closed everywhere gives
     exactly zero. each_block: also read out after one block, two, ..., as leaks travel from block to block.
     """
-    n, model = len(demo.ids), subject.model()
+    n, model = len(demo.text), subject.model(demo.text.subject)
     rows = torch.linspace(0, n - 1, n if n <= PAINTABLE else FOLLOWED).round().long()
     depths = tuple(range(1, model.config.n_layers + 1)) if each_block else (model.config.n_layers,)
     start: list[Tensor] = []
@@ -65,7 +65,7 @@ def influence(demo: Demo, each_block: bool = True) -> Influence:
     ]
     reached = {"block*.resid_post": []}
     edits.append(("block*.resid_post", lambda x: reached["block*.resid_post"].append(x) or x))
-    model.stream(torch.tensor(demo.ids), trace=WhatIf(edits))
+    model.stream(torch.tensor(demo.text.ids), trace=WhatIf(edits))
     values = []
     for depth in depths:
         scores = _scores(reached["block*.resid_post"][depth - 1][rows])

@@ -59,7 +59,8 @@ def encoder_decoder(text: str) -> tuple[Line, ...]:
 
 
 def _overhear(block: nn.Module, scope: str, watch: Watch) -> None:
-    """What enters each norm is the stream; what leaves a norm, the first map of the FFN, the FFN and the block."""
+    """What enters each norm is the stream, what enters the FFN's second map has been bent; then what leaves a norm, the
+    FFN's first map, the FFN and the block."""
 
     def into(name: str) -> Callable[..., None]:
         return lambda _, given: watch.seen.append(line(scope + name, given[0]))
@@ -73,6 +74,7 @@ def _overhear(block: nn.Module, scope: str, watch: Watch) -> None:
             module.register_forward_pre_hook(into(entering[name]))
             module.register_forward_hook(out_of(name))
     block.ffn.up.register_forward_hook(out_of("ffn_pre"))
+    block.ffn.down.register_forward_pre_hook(into("ffn_act"))
     block.ffn.register_forward_hook(out_of("ffn_out"))
     block.register_forward_hook(out_of("out"))
 

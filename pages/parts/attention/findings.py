@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from core import in_numpy
 from core.lab import head as oh
 from core.lab import story_losses as recorded
 from core.lab import subject
 from core.topics.attention import facts, own_vectors
 from pages.parts.attention import room as room_of
 from pages.parts.attention.room import Room
-from pages.shared import frame
+from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import figures, live, plane, tiles
@@ -64,7 +65,8 @@ def overview(room: Room) -> None:
 def _open_head(name: str, value: object) -> None:
     heads = subject.model().config.n_heads
     if name == "tile" and isinstance(value, int) and 0 <= value < heads * subject.model().config.n_layers:
-        st.session_state.update(layer=value // heads, head=value % heads)
+        controls.keep("layer", value // heads)
+        controls.keep("head", value % heads)
 
 
 def sink(room: Room, demo: oh.Demo) -> None:
@@ -139,10 +141,14 @@ def common_mistakes(room: Room | None) -> None:
     values: dict[str, object] = {}
     if room:
         demo = room.demo(1.0)
-        itself = frame.cached(facts.unprojected, demo.ids, demo.tokens, demo.layer)
-        recorded, both = frame.cached(facts.bilinear, demo, len(demo.ids) - 1, 0)
+        itself = frame.cached(facts.unprojected, demo.text, demo.layer)
+        recorded, both = frame.cached(facts.bilinear, demo, len(demo.text) - 1, 0)
         gap = facts.against_torch(room.head(1.0))
+        numpy = frame.cached(in_numpy.run)
         values = dict(itself=f"{itself:.2f}", recorded=f"{recorded:.3f}", both=f"{both:.3f}", torch=f"{gap:.0e}")
+        values |= dict(
+            stops=numpy.stops, shape=numpy.shape, low=f"{numpy.low:.3f}".replace("-", "−"), high=f"{numpy.high:.3f}"
+        )
         names += ["numpy", "unprojected", "form"]
     mistakes.show("attention", names, **values)
 

@@ -23,7 +23,7 @@ from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import bars, lines, live, matrix, stack, tiles
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say, unmarked
 
 CLICKS = {"mute": N_("silences it"), "alone": N_("leaves it alone in its block")}
 
@@ -38,10 +38,10 @@ def _next_tokens(ids: tuple[int, ...]) -> list[str]:
 
 def contributions(demo: Demo) -> None:
     """Six additions and their sum, number by number."""
-    found = frame.cached(volume.contributions, demo.ids, demo.tokens, demo.layer)
-    heads, last = parts.shape()[1], len(demo.ids) - 1
+    found = frame.cached(volume.contributions, demo.text, demo.layer)
+    heads, last = parts.shape()[1], len(demo.text) - 1
     st.subheader(_("What each head adds"), anchor=False)
-    prose("heads", "contributions", layer=demo.layer, gap=f"{found.gap:.0e}", token=demo.tokens[last])
+    prose("heads", "contributions", layer=demo.layer, gap=f"{found.gap:.0e}", token=demo.text.tokens[last])
     table = np.concatenate([found.each[:, last], found.whole[None, last]])
     names = [parts.name_of(demo.layer, j) for j in range(heads)]
     width = table.shape[1]
@@ -74,7 +74,7 @@ def silence(reading: Reading) -> None:
     """All maps; a click silences a head. Beside them, what the model says now."""
     _layers, heads = parts.shape()
     silent = parts.muted()
-    weights, step = frame.cached(onehead.overview, onehead.Demo(reading.ids, reading.tokens, 0, 0))
+    weights, step = frame.cached(onehead.overview, onehead.Demo(sentence.of(reading), 0, 0))
     shown = weights.copy()
     places = [layer * heads + head for layer, head in silent]
     shown[places] = 0
@@ -116,11 +116,11 @@ def keep_muted(silent: volume.Muted) -> None:
 
 def _told(reading: Reading, silent: volume.Muted) -> None:
     change = Change(muted=silent)
-    before = frame.cached(subject.outlook, reading.ids, reading.tokens, subject.UNTOUCHED).asked
-    now = frame.cached(subject.outlook, reading.ids, reading.tokens, change, before.id)
+    before = frame.cached(subject.outlook, sentence.of(reading), subject.UNTOUCHED).asked
+    now = frame.cached(subject.outlook, sentence.of(reading), change, before.id)
     shown = bars.with_answer(now.words, now.asked)
     ids = tuple(word.id for word in shown)
-    ghost = frame.cached(subject.chances, reading.ids, reading.tokens, subject.UNTOUCHED, ids)
+    ghost = frame.cached(subject.chances, sentence.of(reading), subject.UNTOUCHED, ids)
     bars.next_words(shown, key="left_over", before=list(ghost), answer=before.id)
     if not silent:
         prose("heads", "silence")
@@ -147,7 +147,7 @@ def _as_digits(text: str) -> tuple[int, ...] | None:
 def neighbours() -> None:
     """Name the left and the right neighbour: one head can see both and cannot tell them apart."""
     prose("heads", "neighbours")
-    known = controls.kept("two", None, controls.one_of(("little", "all", "none", predict.UNSURE)))
+    known = predict.answer("two")
     one, two = (f"{x:.1%}" for x in frame.cached(twoheads.scores).mean(1)[:2]) if known else ("", "")
     answered = predict.ask(
         predict.Prediction(
@@ -174,9 +174,8 @@ def _net() -> None:
         with one:
             n_heads = controls.pick("Heads", twoheads.HEADS, 1, key="toy_heads")
         with two:
-            typed = st.text_input(
-                filled(_("«n» digits"), n=twoheads.PLACES), "314159265358", key="digits", bind="query-params"
-            )
+            label = unmarked(_("«n» digits"), n=twoheads.PLACES)
+            typed = controls.typed(label, "314159265358", key="digits", longest=60)
         digits = _as_digits(typed or "")
         if digits is None:
             say("«n» digits from 0 to 9 are needed; here is the row we start with.", n=twoheads.PLACES)
@@ -221,7 +220,7 @@ def published() -> None:
     prose("heads", "published", gap=f"{best - one.bleu:.1f}", many=many.n_heads, d_k=many.d_k)
     lines.show(
         live.Picture(
-            key="published", quantity="bleu", says=_("Translation quality by number of heads, as printed in the paper.")
+            key="published", quantity="bleu", says=_("Translation quality by number of heads, as the paper gives it.")
         ),
         np.array([[r.bleu for r in rows]]),
         np.array([r.n_heads for r in rows]),
@@ -244,7 +243,7 @@ CLOSER = {
 
 def closer(reading: Reading) -> None:
     """One of three at a time."""
-    chosen = controls.choice("Look closer", CLOSER, "cut", key="closer")
+    chosen = controls.choice("Look closer", CLOSER, "cut", key="workings")
     {"cut": slabs, "rank": rank, "fresh": fresh}[chosen](reading)
 
 
@@ -263,10 +262,10 @@ def slabs(reading: Reading) -> None:
         live.Picture(
             key="slabs",
             quantity="parameters",
-            says=_("The numbers in the slabs of all heads: as they are, and as they are often written."),
+            says=_("The numbers in the slabs of all heads: as they are, and as squares."),
         ),
         np.array([[d * width] * h, [width * width] * h]),
-        [_("as it is"), _("as often written")],
+        [_("as it is"), _("as squares")],
         [str(i) for i in range(h)],
         high=float(d * d),
     )
@@ -305,7 +304,7 @@ def _origins(reading: Reading, h: int, d: int) -> None:
                     row_height=22,
                 ),
             )
-    gap = frame.cached(volume.reshaped, reading.ids, reading.tokens, 0)
+    gap = frame.cached(volume.reshaped, sentence.of(reading), 0)
     say("On the real queries and keys of block 0 the weights then differ by up to «gap».", gap=f"{gap:.2f}")
 
 
@@ -346,7 +345,7 @@ def fresh(reading: Reading) -> None:
     """Random W_Q and W_K at every scale: near zero every row is uniform."""
     config = subject.model().config
     h = controls.pick("h", (1, 2, 3, 6, 12, 24), config.n_heads, key="fresh_h")
-    found = frame.cached(volume.fresh, reading.ids, reading.tokens, h)
+    found = frame.cached(volume.fresh, sentence.of(reading), h)
     stops = volume.scales(len(reading.ids))
     now = controls.kept("init", 0.01, controls.near(stops))
     prose("heads", "fresh", width=volume.head_width(config.d_model, h))
@@ -393,7 +392,7 @@ def check(reading: Reading) -> None:
 
 def common_mistakes(reading: Reading) -> None:
     small, ranks = presets()["qwen3-0.6b"].config, frame.cached(volume.ranks, 0, 0)
-    found = frame.cached(volume.habits, reading.ids, reading.tokens)
+    found = frame.cached(volume.habits, sentence.of(reading))
     values = dict(
         one=ranks.count(ranks.one),
         whole=ranks.count(ranks.whole),
@@ -407,5 +406,5 @@ def common_mistakes(reading: Reading) -> None:
         norms=2 * small.head_dim,
         distances=", ".join(f"{x:.1f}" for x in found.distance.mean(1)) if found else "–",
     )
-    names = ["small", "rank", "much", "width", "deep", "bias", "norm", "fresh", "token", "history"]
+    names = ["small", "rank", "much", "budget", "width", "deep", "bias", "norm", "fresh", "token", "history"]
     mistakes.show("heads", names, **values)

@@ -17,7 +17,7 @@ from pages.parts.heads import volume as parts
 from pages.shared import controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, matrix
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say, unmarked
 
 TITLES = {"converted": N_("converted, as it is"), "healed": N_("healed")}
 START = 6.0  # KV heads: the untouched model, so that the guess is one
@@ -97,14 +97,14 @@ def slider(reading: Reading) -> None:
     _guess()
     demo = parts.chosen(reading)
     prose("heads", "sharing")
-    with st.spinner(_("Running the model with fewer and fewer keys …")):
+    with st.spinner(_("Running the model with fewer and fewer keys and values …")):
         found = frame.cached(sh.run, reading.ids, demo.layer, demo.head)
     *sides, last = st.columns([4, 4, 1.8], gap="medium")
     for side, column in zip(sh.SIDES, sides, strict=True):
         with column:
             _side(reading, found[side], side)
     with last:
-        say("**who reads which key**")
+        say("**who reads which key and value**")
         _wiring(reading)
         say("The maps are those of head «head», chosen above.", head=parts.name_of(demo.layer, demo.head))
     with st.expander(_("How each was made")):
@@ -113,12 +113,12 @@ def slider(reading: Reading) -> None:
 
 def _side(reading: Reading, found: sh.Shared, side: str) -> None:
     say(f"**{_(TITLES[side])}**")
-    says = filled(_("The weights of one head at every way to keep keys and values: «side»."), side=_(TITLES[side]))
+    says = unmarked(_("The weights of one head at every way to keep keys and values: «side»."), side=_(TITLES[side]))
     matrix.show(
         live.Picture(
             key=f"kept_{side}",
             quantity="weights",
-            says=says.replace("\\", ""),
+            says=says,
             slider=_slider(reading),
             captions=_captions(reading, found, side),
             released=_receive,

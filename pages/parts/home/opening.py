@@ -14,7 +14,7 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.home import flow as fl
 from pages.parts.home import map as drawn
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, lang, plain, say
@@ -104,7 +104,7 @@ def show_map(way: fl.Flow, *, unrolled: bool, cut: bool, asked: bool) -> None:
         pages={stage: file for stage, file in OPENS.items() if file in {e.file for e in frame.entries()}},
     )
     if opened := st.session_state.pop("_open", None):
-        st.switch_page(f"pages/{opened}.py", query_params={})  # cleared by hand: it may not touch a bound lang
+        st.switch_page(f"pages/{opened}.py")
     if len(way.tokens) > drawn.MOST_ROWS:
         say("The map shows the last «n» tokens of «all».", n=drawn.MOST_ROWS, all=len(way.tokens))
 
@@ -183,7 +183,7 @@ def rooms() -> None:
 
 
 def _speak(language: str) -> None:
-    st.session_state["lang"] = language
+    address.write("lang", language)
 
 
 def facts() -> dict[str, object]:

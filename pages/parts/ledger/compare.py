@@ -22,7 +22,7 @@ from pages.shared.text import N_, _, plain, prose
 
 def every(model: Model) -> None:
     """Two rules of thumb on all presets: the FFN's share, and 12 d² L."""
-    title(N_("Is the FFN 60 to 70 % of a model?"))
+    title(N_("Is the FFN 60 to 70% of a model?"))
     listed = sorted(presets().values(), key=lambda one: costs.ffn(one.config) / total(one.config))
     shares = np.array([costs.ffn(one.config) / total(one.config) for one in listed])
     chosen = [i for i, one in enumerate(listed) if model.preset and one.id == model.preset.id]
@@ -55,7 +55,7 @@ def every(model: Model) -> None:
 def _every() -> str:
     head = (
         _("model"),
-        _("as printed"),
+        _("nominal"),
         _("parameters"),
         _("used by a token"),
         _("12 d² L"),
@@ -235,6 +235,7 @@ def _of_a_block() -> dict[str, str]:
         k_share=as_share(each["k"] / block, 2),
         gate_share=as_share(each["gate"] / block, 2),
         mlp_share=as_share(3 * each["gate"] / block, 2),
+        attention=f"{attention:,}",
         attention_share=as_share(attention / block, 2),
     )
 

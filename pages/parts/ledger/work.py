@@ -176,8 +176,8 @@ STATES = {
     "weights": N_("weights"),
     "gradients": N_("gradients"),
     "master": N_("master copy"),
-    "momentum": N_("Adam: mean"),
-    "variance": N_("Adam: variance"),
+    "momentum": N_("Adam: mean of g"),
+    "variance": N_("Adam: mean of g²"),
     "activations": N_("activations"),
 }
 RECIPES = {
@@ -197,7 +197,7 @@ def training(model: Model) -> None:
         recipe = controls.choice("Numbers in", RECIPES, "mixed", key="recipe")
     with two:
         saving = controls.switch(
-            "checkpointing", False, key="saving", help="Keep each block's input, compute the rest again."
+            "recompute activations", False, key="saving", help="Keep each block's input, compute the rest again."
         )
     with three:
         flash = controls.switch("Flash", True, key="flash", help="Attention matrices are never written out.")

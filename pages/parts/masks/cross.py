@@ -27,7 +27,7 @@ def typed() -> tuple[dates_task.Source, int, int]:
         for i, text in enumerate(EXAMPLES):
             st.button(filled("«text»", text=text), key=f"date_{i}", on_click=_choose, args=(text,), width="stretch")
     with one:
-        text = st.text_input(_("A date, in English"), dates_task.TEXT, key="date", bind="query-params", max_chars=200)
+        text = controls.typed("A date, in English", dates_task.TEXT, key="date", longest=200)
     with two:
         block = controls.pick("Block", range(ed.CONFIG.n_layers), 0, key="date_block")
     with three:
@@ -44,7 +44,7 @@ def typed() -> tuple[dates_task.Source, int, int]:
 
 
 def _choose(text: str) -> None:
-    st.session_state["date"] = text
+    controls.keep("date", text, dates_task.TEXT)
     controls.forget("date_step", "date_cell")
 
 

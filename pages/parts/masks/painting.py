@@ -89,7 +89,7 @@ def mask_of(reading: Reading, layer: int, head: int, kind: str) -> mk.Demo:
     n = len(reading.ids)
     stops, kept = mk.stops(kind, n), controls.kept(f"mask_{kind}", None, controls.as_number)
     size = mk.usual(kind, n) if kept is None else int(min(stops, key=lambda stop: abs(stop - kept)))
-    return mk.Demo(reading.ids, reading.tokens, layer, head, kind, size, painted(n))
+    return mk.Demo(sentence.of(reading), layer, head, kind, size, painted(n))
 
 
 def painted(n: int) -> mk.Paint:
@@ -100,7 +100,7 @@ def painted(n: int) -> mk.Paint:
 
 def causal(reading: Reading, layer: int, head: int) -> mk.Demo:
     """The model as it was trained."""
-    return mk.Demo(reading.ids, reading.tokens, layer, head, "window", len(reading.ids))
+    return mk.Demo(sentence.of(reading), layer, head, "window", len(reading.ids))
 
 
 def reset() -> None:
@@ -117,7 +117,7 @@ def unmask(n: int) -> None:
 
 def receiver(demo: mk.Demo) -> Callable[[str, Any], None]:
     """What the picture lets go: the slider's stop, a stroke of the brush."""
-    n, stops = len(demo.ids), mk.stops(demo.kind, len(demo.ids))
+    n, stops = len(demo.text), mk.stops(demo.kind, len(demo.text))
 
     def receive(name: str, value: Any) -> None:
         if name == f"mask_{demo.kind}" and value in stops:
@@ -132,7 +132,7 @@ def receiver(demo: mk.Demo) -> Callable[[str, Any], None]:
 
 def slider(demo: mk.Demo, *, hidden: bool = False) -> live.Slider | None:
     """The size of the pattern; the stop that is the causal mask, or none at all, says so."""
-    n, stops = len(demo.ids), mk.stops(demo.kind, len(demo.ids))
+    n, stops = len(demo.text), mk.stops(demo.kind, len(demo.text))
     if len(stops) < 2:
         return None
     names = {mk.usual(demo.kind, n): _("causal")} | ({n: _("no mask")} if demo.kind == "prefix" else {})
@@ -168,7 +168,7 @@ def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
 
 def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
     """One head under the mask, at every stop. A press opens or closes cells in every head of every block."""
-    n, tokens = len(demo.ids), sentence.names(demo.tokens)
+    n, tokens = len(demo.text), sentence.names(demo.text.tokens)
     added = np.where(found.shut, -np.inf, 0.0)
     matrix.show(
         live.Picture(
@@ -195,7 +195,7 @@ def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
 def _below(demo: mk.Demo) -> None:
     """What the brush does, what takes its paint off, and the numbers."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if len(demo.ids) > mk.PAINTABLE:
+        if len(demo.text) > mk.PAINTABLE:
             template = N_("Painting is for texts of at most «most» tokens: a longer one would not fit into a link.")
             say(template, most=mk.PAINTABLE)
         elif demo.paint == mk.Paint():
@@ -218,8 +218,8 @@ def lamp(demo: mk.Demo) -> None:
         found = frame.cached(gradients.influence, demo.wiring, False)
     count, pairs = found.leaks[-1], int(found.forbidden.sum())
     with st.container(border=True, key="lamp"):
-        if len(found.rows) < len(demo.ids):
-            say("A long text: «rows» of its «n» outputs are followed.", rows=len(found.rows), n=len(demo.ids))
+        if len(found.rows) < len(demo.text):
+            say("A long text: «rows» of its «n» outputs are followed.", rows=len(found.rows), n=len(demo.text))
         if not count:
             template = N_("🟢 **No leak.** Forbidden pairs: «pairs», and every gradient among them is exactly 0.")
             say(template, pairs=pairs)
@@ -230,13 +230,13 @@ def lamp(demo: mk.Demo) -> None:
             "🔴 **Leak.** «count» of «pairs» forbidden gradients are not 0. Worst: the output at “«row»” (place «at») moves "
             "with the input “«key»” (place «from_»), gradient «slope»."
         )
-        names = dict(row=demo.tokens[query], at=query, key=demo.tokens[key], from_=key)
+        names = dict(row=demo.text.tokens[query], at=query, key=demo.text.tokens[key], from_=key)
         say(template, count=count, pairs=pairs, slope=f"{found.values[-1, row, key]:.3g}", **names)
 
 
 def next_word(demo: mk.Demo, found: mk.Frames) -> None:
     """The likeliest next words at every stop, moving with the map."""
-    at = mk.stops(demo.kind, len(demo.ids)).index(demo.size)
+    at = mk.stops(demo.kind, len(demo.text)).index(demo.size)
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
     bars.show(
         live.Picture(
@@ -258,7 +258,7 @@ def next_word(demo: mk.Demo, found: mk.Frames) -> None:
 
 def facts(demo: mk.Demo, found: mk.Frames) -> dict[str, object]:
     """What the sentence beside the picture tells about this pattern."""
-    stops, p = mk.stops(demo.kind, len(demo.ids)), found.probs[:, 0]
+    stops, p = mk.stops(demo.kind, len(demo.text)), found.probs[:, 0]
     layers = subject.model().config.n_layers
     jump = int(np.abs(np.diff(p)).argmax()) if len(p) > 1 else 0
     after = min(jump + 1, len(p) - 1)
@@ -270,8 +270,8 @@ def facts(demo: mk.Demo, found: mk.Frames) -> dict[str, object]:
         high=f"{p[after]:.3f}",
         size=demo.size,
         layers=layers,
-        reach=min(len(demo.ids), gradients.reach(demo.size, layers)),
-        first=demo.tokens[0],
+        reach=min(len(demo.text), gradients.reach(demo.size, layers)),
+        first=demo.text.tokens[0],
         loss=f"{p[-1]:.3f}",
         then=f"{found.answer.p:.3f}",
         whole=f"{p[0]:.3f}",
@@ -290,7 +290,7 @@ def travel(demo: mk.Demo) -> None:
         found = frame.cached(gradients.influence, demo.wiring, True)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        moved, tokens = [int((one != 0).sum()) for one in found.values], sentence.names(demo.tokens)
+        moved, tokens = [int((one != 0).sum()) for one in found.values], sentence.names(demo.text.tokens)
         matrix.show(
             live.Picture(
                 key="gradients",
@@ -314,7 +314,7 @@ def travel(demo: mk.Demo) -> None:
                 bound=_bound(found.values),
                 tall=380,
                 point=_worst(found),
-                row_height=34 if len(found.rows) < len(demo.ids) else None,
+                row_height=34 if len(found.rows) < len(demo.text) else None,
             ),
         )
     with right:

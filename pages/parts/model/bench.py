@@ -13,7 +13,6 @@ import streamlit as st
 
 from core import watch
 from core.nets import dates_task
-from core.presets import IDS
 from core.topics.model import assemble as asm
 from core.topics.model import walk as steps
 from pages.parts.model import wiring
@@ -55,7 +54,7 @@ def _take(preset: str) -> None:
     for field, key in CHOICES.items():
         controls.keep(key, str(getattr(parts, field)), str(getattr(default, field)))
     for field, key in SWITCHES.items():
-        st.session_state[key] = getattr(parts, field)
+        controls.keep(key, getattr(parts, field), getattr(default, field))
 
 
 def _demo(reading: Any) -> asm.Demo:
@@ -71,7 +70,7 @@ def _demo(reading: Any) -> asm.Demo:
         place = controls.choice("Position", PLACES, "sinusoid", key="b_place")
         batch = controls.pick("Batch B", (1, 2, 4), 2, key="b_batch")
         d_model = controls.pick("Width d", asm.WIDTHS, 64, key="b_d")
-        seed = controls.pick("Seed", range(6), 0, key="seed")
+        seed = controls.pick("Seed", range(6), 0, key="b_seed")
     with st.container(horizontal=True):
         residual = controls.switch("residual", True, key="b_skip", help="Off: a sub-layer replaces the stream.")
         qk_norm = controls.switch("QK-norm", False, key="b_qknorm", help="RMSNorm on every query and key, per head.")
@@ -246,11 +245,12 @@ def _rows(lines: tuple[watch.Line, ...], family: str) -> tuple[list[wiring.Row],
     """The lines to show: one block of each side in full, of the others the way out."""
     kept = [one for one in lines if _worth(one.name, family)]
     rows, group = [], ""
+    formulas = FORMULAS if family == "decoder" else FORMULAS | {"ffn_act": BENDS["gelu"]}  # the date model's bend
     for one in kept:
         now = _group(one.name)
         *_scopes, last = one.name.split(".")
         text = CROSS.get(last, "") if ".cross." in one.name else ""
-        text = text or SIDES.get(last) or FORMULAS[last if last != "ffn_act" else "ffn_act"]
+        text = text or SIDES.get(last) or formulas[last]
         plus = last in ("resid_mid", "resid_post", "after_self", "after_cross", "out")
         shown = one.name.split(".", 1)[1] if "." in one.name else one.name
         rows.append(wiring.Row(shown, text, shape_of(one.shape), now if now != group else "", plus))
@@ -400,18 +400,7 @@ def true_size(reading: Any) -> None:
 
 def _preset(names: dict[str, str]) -> str:
     """The model that the ledger is about too; the first one where that one cannot be computed here."""
-    known = controls.kept("preset", FIRST, controls.one_of((*IDS, "own", "config")))
-    now = known if known in names else FIRST
-    st.session_state["m_preset_choice"] = now
-    st.segmented_control(
-        _("A published model"),
-        list(names),
-        required=True,
-        key="m_preset_choice",
-        format_func=names.get,
-        on_change=lambda: controls.keep("preset", st.session_state["m_preset_choice"], FIRST),
-    )
-    return now
+    return controls.choice("A published model", names, FIRST, key="preset")
 
 
 def _sized_rows(

@@ -1,12 +1,14 @@
-"""The workbench, second half: the formula that is often printed wrong, four small things; checks and mistakes."""
+"""The workbench, second half: the formula that is easily written wrong, four small things; checks and mistakes."""
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from core import in_numpy
 from core.lab import subject
 from core.topics.model import assemble as asm
 from core.topics.model import details, repair
@@ -51,7 +53,7 @@ def spot_the_bug(reading: Any) -> None:
         prose("model", "bug", **numbers, **deep)
 
 
-def _both(reading: Any, found: asm.Printed) -> None:
+def _both(reading: Any, found: asm.Compared) -> None:
     """What the two formulas make of the same weights: once, and stacked."""
     last = len(reading.tokens[: asm.CROPPED])
     left, right = st.columns(2, gap="medium")
@@ -212,6 +214,23 @@ def common_mistakes(reading: Any) -> None:
     found = frame.cached(asm.compare, asm.Demo(reading.ids))
     values = dict(relative=f"{found.relative:.0%}", wires=len(repair.WIRES))
     mistakes.show("model", ["shapes", "formula", "order", "qknorm", "bias", "identity", "extras"], **values)
+
+
+def program() -> None:
+    """The encoder of 2017 in NumPy, and what it gives."""
+    made = frame.cached(in_numpy.run)
+    parts = (
+        in_numpy.softmax,
+        in_numpy.layer_norm,
+        in_numpy.positions,
+        in_numpy.attend,
+        in_numpy.Block,
+        in_numpy.encode,
+    )
+    with st.expander(_("The encoder of 2017 in NumPy, with its output")):
+        st.code("\n\n".join(inspect.getsource(part) for part in parts), language=None, wrap_lines=True)
+        template = N_("Out comes «shape», all numbers between «low» and «high».")
+        say(template, shape=made.shape, low=f"{made.low:.3f}".replace("-", "−"), high=f"{made.high:.3f}")
 
 
 def words() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core import attention, blocks, feedforward, heads
+from core.lab import text as sentence
 from core.topics.model import repair
 from pages.parts.model import wiring
 from pages.shared import controls, frame
@@ -109,7 +110,7 @@ def room(reading: Any, mode: str) -> Room:
             help="Bars then show how far each tensor is from the untouched model's, relative to its length.",
         )
     fault = repair.PATIENTS[patient - 1] if patient else suspect
-    demo = repair.Demo(reading.ids, reading.tokens, fault, suspect if suspect == fault else "")
+    demo = repair.Demo(sentence.of(reading), fault, suspect if suspect == fault else "")
     with st.spinner(_("Putting it back, bit by bit …"), show_time=False):
         found = frame.cached(repair.run, demo)
     return Room(reading.tokens, patient, fault, suspect, found, compare)
@@ -247,7 +248,7 @@ def _found(room: Room, numbers: dict[str, object], wrong: str, right: str) -> No
 
 def prediction(reading: Any) -> str | None:
     """What gives a wrong wire away? Every wire is broken once, and what happened is counted."""
-    asked = controls.kept("symptom", None, controls.one_of(("error", "shape", "nan", "answer", "?")))
+    asked = predict.answer("symptom")
     values: dict[str, object] = {}
     truth = "answer"
     if asked:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from core import positions
 from core.lab import subject
+from core.lab import text as sentence
 from core.nets import places as lengths
 from core.topics.position import schemes as po
 from core.topics.position import shuffle as sh
@@ -22,7 +23,7 @@ from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import lines, live, matrix, plane
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say, unmarked
 
 VIEWS = {
     "table": N_("the table"),
@@ -255,14 +256,13 @@ def _learned() -> None:
         )
     with right:
         alike = frame.cached(lengths.alike)
-        near, far = (f"{np.diag(alike, k).mean():.2f}".replace("-", "−") for k in (1, 20))
+        near, two, far = (f"{np.diag(alike, k).mean():.2f}".replace("-", "−") for k in (1, 2, 20))
         size = f"{n * lengths.CONFIG.d_model:,}"
-        prose("position", "learned", n=n, d=lengths.CONFIG.d_model, size=size, near=near, far=far)
+        prose("position", "learned", n=n, d=lengths.CONFIG.d_model, size=size, near=near, two=two, far=far)
         asked = controls.stops("Ask the table for place", ASKED, 63, key="ask_place")
         answer = lengths.ask(asked)
-        if answer is None:
-            template = N_("`IndexError: index «place» is out of bounds, the table has «n» rows`")
-            say(template, place=asked, n=n)
+        if isinstance(answer, str):
+            st.code(f"IndexError: {answer}", language=None, wrap_lines=True)
         else:
             say("Row «place»: «numbers» …", place=asked, numbers=_numbers(answer[:6]))
 
@@ -283,7 +283,7 @@ def schemes(reading: Any) -> None:
         same = controls.choice("Vectors in", INPUTS, "words", key="same_word") == "same"
     with four:
         step = controls.choice("Shown", SHOWN, "scores", key="scheme_step")
-    demo = po.Demo(reading.ids, reading.tokens, layer, head, same=same)
+    demo = po.Demo(sentence.of(reading), layer, head, same=same)
     st.fragment(_along)(demo)
     found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
     bound = max(float(np.abs(m.scores[np.isfinite(m.scores)]).max()) for m in found.values())
@@ -325,7 +325,7 @@ def _scheme(demo: po.Demo, scheme: str, values: np.ndarray, moved: np.ndarray, s
         live.Picture(
             key=f"scheme_{scheme}",
             quantity=f"{scheme}.{step}",
-            says=filled(
+            says=unmarked(
                 _("The «step» of one head with this scheme: «scheme»."), step=_(SHOWN[step]), scheme=_(SCHEMES[scheme])
             ),
             slider=_slider("starts_at", _("Text begins at"), po.STARTS, 0, together=True, hidden=True),
@@ -404,15 +404,16 @@ def check(reading: Any) -> None:
 
 
 def common_mistakes(reading: Any) -> None:
-    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
+    law = frame.cached(sh.law, sh.Demo(sentence.of(reading)))
     found = frame.cached(po.offsets)
     mistakes.show(
         "position",
-        ["invariant", "decoder", "extrapolate", "constant", "order", "beyond"],
+        ["invariant", "decoder", "extrapolate", "constant", "odd", "order", "beyond"],
         carried=power(law.carried),
         unmoved=f"{law.unmoved:.1f}",
         masked=f"{law.masked:.1f}",
         apart=power(float(found.apart.max())),
+        odd=frame.cached(po.odd_width),
         rows=lengths.TRAINED,
         last=lengths.TRAINED - 1,
     )

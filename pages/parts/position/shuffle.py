@@ -56,13 +56,13 @@ def shuffle_demo(reading: Any) -> sh.Demo:
         mask = controls.choice("The mask", MASKS, "off", key="future")
     with three:
         seed = controls.pick("Another shuffle", sh.SEEDS, 0, key="shuffle_seed")
-    return sh.Demo(reading.ids, reading.tokens, rotation == "on", mask == "on", seed)
+    return sh.Demo(words_of.of(reading), rotation == "on", mask == "on", seed)
 
 
 def prediction(reading: Any) -> None:
     """What happens to the outputs? Answered by the measurement, without positions and without the mask."""
-    found = frame.cached(sh.shuffled, sh.Demo(reading.ids, reading.tokens))
-    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
+    found = frame.cached(sh.shuffled, sh.Demo(words_of.of(reading)))
+    law = frame.cached(sh.law, sh.Demo(words_of.of(reading)))
     answer = "travel" if found.errors.max() < 1e-3 else "change"
     options = {
         "same": N_("stay in place, the same as before"),
@@ -93,7 +93,7 @@ def prediction(reading: Any) -> None:
 def shuffle(demo: sh.Demo) -> None:
     """The signature: the cards change places, and their outputs move with them, or change."""
     found = frame.cached(sh.shuffled, demo)
-    tokens, n = list(demo.tokens[: sh.MOST]), min(len(demo.tokens), sh.MOST)
+    tokens, n = list(demo.text.tokens[: sh.MOST]), min(len(demo.text.tokens), sh.MOST)
     now = controls.kept("shuffle", 0.0, controls.near(STEPS))
     every = (n - 1) * (n - 2) // 2  # the first token stays where it is
     template = _("{pairs} of {every} pairs turned round · largest change {error} · next word {word} {p}")
@@ -116,7 +116,7 @@ def shuffle(demo: sh.Demo) -> None:
         found.outputs,
         found.changed,
     )
-    if len(demo.tokens) > sh.MOST:
+    if len(demo.text.tokens) > sh.MOST:
         say("This text is long: only its first «n» tokens are shuffled.", n=sh.MOST)
     elif n < 3:
         say("There is nothing to shuffle in so short a text.")
@@ -133,7 +133,7 @@ def _keeps(name: str, stops: tuple[int, ...], default: int) -> Any:
 def told(demo: sh.Demo) -> None:
     """What the four settings show, each in a paragraph; the law beside it, with a permutation matrix."""
     found = frame.cached(sh.shuffled, demo)
-    law = frame.cached(sh.law, sh.Demo(demo.ids, demo.tokens))
+    law = frame.cached(sh.law, sh.Demo(demo.text))
     section = {(False, False): "blind", (False, True): "masked", (True, False): "open", (True, True): "trained"}
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -153,14 +153,14 @@ def worth(reading: Any) -> None:
     """The next word without rotation, and the loss of the four settings."""
     st.subheader(_("What position is worth"), anchor=False)
     left, right = st.columns([2, 3], gap="medium")
-    before = frame.cached(subject.outlook, reading.ids, reading.tokens, subject.UNTOUCHED)
+    before = frame.cached(subject.outlook, words_of.of(reading), subject.UNTOUCHED)
     still, answer = Change(rotation=False), before.asked
-    now = frame.cached(subject.outlook, reading.ids, reading.tokens, still, answer.id)
+    now = frame.cached(subject.outlook, words_of.of(reading), still, answer.id)
     shown = bars.with_answer(now.words, now.asked)
     ids = tuple(word.id for word in shown)
     with left:
         st.markdown(f"**{_('Next word, rotation off')}** · {_('outlined: the untouched model')}")
-        ghost = frame.cached(subject.chances, reading.ids, reading.tokens, subject.UNTOUCHED, ids)
+        ghost = frame.cached(subject.chances, words_of.of(reading), subject.UNTOUCHED, ids)
         bars.next_words(shown, key="still", before=list(ghost), answer=answer.id)
     with right:
         numbers = dict(word=answer.token, p=f"{answer.p:.3f}", now=f"{now.asked.p:.3f}", first=now.words[0].token)

@@ -96,7 +96,7 @@ def chosen_head() -> tuple[int, int]:
 
 def sentence_room(layer: int, head: int) -> Room:
     reading = story.ask()
-    return Room(reading, pj.Demo(reading.ids, reading.tokens, layer, head), text.names(reading.tokens))
+    return Room(reading, pj.Demo(text.of(reading), layer, head), text.names(reading.tokens))
 
 
 # ---- guess: one embedding, one key? ----
@@ -108,7 +108,7 @@ def of_pair(room: Room) -> tuple[pj.Pair, pj.Demo]:
     if found:
         return found, room.demo
     first = text.read(text.SENTENCE)
-    demo = pj.Demo(first.ids, first.tokens, room.demo.layer, room.demo.head)
+    demo = pj.Demo(text.of(first), room.demo.layer, room.demo.head)
     return frame.cached(pj.pair, demo), demo
 
 
@@ -144,7 +144,7 @@ def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
         )
     cosines = {name: f"{getattr(pair, name):.3f}" for name in ("embed", "stream", "key", "turned")}
     heard = _("“{asks}” scores them {one} and {two}; softmax makes that {share_one} and {share_two}.").format(
-        asks=demo.tokens[-1],
+        asks=demo.text.tokens[-1],
         one=f"{pair.scores[0]:.1f}",
         two=f"{pair.scores[1]:.1f}",
         share_one=f"{pair.weights[0]:.1%}",

@@ -111,7 +111,7 @@ def _morph(room: Room, which: str) -> None:
             released=_keeper("rope_part", ck.PARTS, 0.0),
         ),
         values,
-        rows=list(room.demo.tokens),
+        rows=list(room.demo.text.tokens),
         columns=None,
         look=matrix.Look(
             row_title="query" if which == "q" else "key",
@@ -125,7 +125,7 @@ def _morph(room: Room, which: str) -> None:
 
 
 def _tables(room: Room) -> None:
-    n = max(16, len(room.demo.tokens))
+    n = max(16, len(room.demo.text.tokens))
     cos, sin = frame.cached(ck.cos_sin, n)
     left, right = st.columns(2, gap="medium")
     for column, name, values, quantity in ((left, "cos", cos, rp.COSINES), (right, "sin", sin, rp.SINES)):
@@ -183,7 +183,7 @@ def pairing(room: Room) -> None:
     with left:
         st.fragment(_four)(x, kind)
     with right:
-        found = frame.cached(ck.conventions, room.demo.ids)
+        found = frame.cached(ck.conventions, room.demo.text.ids)
         prose(
             "rope",
             "pairing",
@@ -217,7 +217,7 @@ def _four(x: tuple[float, ...], kind: str) -> None:
 
 def _four_numbers() -> tuple[float, ...]:
     default = " ".join(f"{x:g}" for x in FOUR)
-    typed = st.text_input(_("Four numbers"), default, key="rope_x", bind="query-params", max_chars=60)
+    typed = controls.typed("Four numbers", default, key="rope_x", longest=60)
     numbers = [controls.as_number(word) for word in (typed or "").replace(",", " ").split()]
     if len(numbers) != 4 or any(x is None or abs(x) > 1000 for x in numbers):
         say("This needs four numbers with blanks between them. Here is the example instead.")
@@ -238,9 +238,9 @@ def where(room: Room) -> None:
         prose("rope", "value", key=room.words[1], drift=f"{float(drift.min()):.2f}", shifts=ck.SHIFTS[-1])
     with right:
         wrong = controls.switch("Turn V too (a bug)", False, key="rope_v")
-        before = frame.cached(subject.outlook, demo.ids, demo.tokens, subject.UNTOUCHED)
+        before = frame.cached(subject.outlook, demo.text, subject.UNTOUCHED)
         answer = before.asked
-        now = frame.cached(ck.values_turned, demo.ids, demo.tokens, answer.id) if wrong else before
+        now = frame.cached(ck.values_turned, demo.text, answer.id) if wrong else before
         st.markdown(f"**{_('Next word')}**")
         bars.next_words(bars.with_answer(now.words, now.asked), key="rope_next", answer=answer.id)
         say("p(«word») = «now», untouched «then»", word=answer.token, now=f"{now.asked.p:.3f}", then=f"{answer.p:.3f}")

@@ -81,7 +81,7 @@ def model_row() -> Row:
         query = _query(reading.tokens)
     with four:
         _examples()
-    calm = oh.Demo(reading.ids, reading.tokens, layer, head)
+    calm = oh.Demo(sentence.of(reading), layer, head)
     scaled = frame.cached(oh.head_of, calm).scaled[query, : query + 1]
     return _fitting(tuple(float(x) for x in scaled), tuple(sentence.names(reading.tokens)[: query + 1]))
 
@@ -89,18 +89,8 @@ def model_row() -> Row:
 def _query(tokens: tuple[str, ...]) -> int:
     """The word whose row is taken; the first one sees only itself, so there is nothing to share."""
     last = len(tokens) - 1
-    now = min(controls.kept("row_of", last, _between(1, last)), last)
-    if now == last:  # the last word of whatever text comes next
-        controls.forget("row_of")
-    st.session_state["row_of_choice"] = now
-    st.selectbox(
-        _("The row of"),
-        range(1, last + 1),
-        key="row_of_choice",
-        format_func=lambda i: f"{i} · {tokens[i]}",
-        on_change=lambda: controls.keep("row_of", st.session_state["row_of_choice"], last),
-    )
-    return now
+    places = range(1, last + 1)
+    return controls.listed(_("The row of"), places, last, key="row_of", shown=lambda i: f"{i} · {tokens[i]}")
 
 
 def _between(low: int, high: int) -> Any:
@@ -132,7 +122,7 @@ def _fitting(scores: lab.Scores, names: tuple[str, ...]) -> Row:
 def typed_row() -> Row:
     left, right = st.columns([4, 1.2], vertical_alignment="bottom")
     with left:
-        text = st.text_input(_("2 to 16 scores"), TYPED, key="scores", bind="query-params", max_chars=240)
+        text = controls.typed("2 to 16 scores", TYPED, key="scores", longest=240)
     with right:
         _examples()
     scores = read_scores(text or "")
@@ -160,7 +150,7 @@ def _examples() -> None:
 
 def put_on_bench(scores: str) -> None:
     """These scores, typed in, at temperature 1: used by buttons."""
-    st.session_state["scores"] = scores
+    controls.keep("scores", scores, TYPED)
     controls.keep("scores_of", "typed", "model")
     controls.forget("temperature", "slope", "score")
 

@@ -13,7 +13,7 @@ from core import tokenizer
 from core.lab import text as sentence
 from core.lab.subject import STORIES
 from core.topics.tokens import bpe, table
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import lines, live, matrix, pieces
 from pages.shared.text import N_, _, prose, say
@@ -56,8 +56,6 @@ def keep_stop(key: str, stops: Sequence[float], default: float) -> Callable[[str
 
 def slider(key: str, label: str, stops: Sequence[int], default: int, *, together: bool = False) -> live.Slider:
     value = controls.kept(key, default, controls.near(stops))
-    if value == default:  # not chosen, so it may be another one for the next text
-        controls.forget(key)
     return live.Slider(key, label, tuple(stops), value, tuple(f"{stop:,}" for stop in stops), together=together)
 
 
@@ -68,7 +66,7 @@ def word() -> bpe.Demo:
     """The visitor's word and the encoding whose table merges it."""
     left, middle, right = st.columns([4, 3, 1.6], vertical_alignment="bottom")
     with left:
-        typed = st.text_input(_("A word, or a few"), WORD, key="word", bind="query-params")
+        typed = controls.typed("A word, or a few", WORD, key="word", longest=400)
     with middle:
         encoding = controls.pick("Encoding", tokenizer.ENCODINGS, "gpt2", key="encoding")
     with right:
@@ -78,9 +76,9 @@ def word() -> bpe.Demo:
         say("Only the first «n» characters are merged here.", n=bpe.LONGEST_WORD)
     if "empty" in read.notes:
         say("The box is empty, so here is an example.")
-    if st.session_state.get("_tokens_word", read.text) != read.text:  # the guess and the merges were another word's
-        controls.forget("merge", "pieces")
-    st.session_state["_tokens_word"] = read.text
+    if address.changed("word", read.text):  # the guess and the merges were another word's
+        controls.forget("merge")
+        predict.forget("pieces")
     return bpe.Demo(" " * front + read.text, encoding)
 
 
@@ -232,29 +230,8 @@ def sides(text: str) -> None:
 
 
 def _chosen_ways() -> tuple[str, ...]:
-    """Which ways to cut stand below each other; their names in the URL, separated by commas."""
-
-    def read(written: str) -> tuple[str, ...] | None:
-        found = tuple(way for way in WAYS if way in written.split(","))
-        return found or None
-
-    now = controls.kept("ways", tuple(WAYS), read)
-    st.session_state["ways_choice"] = list(now)
-
-    def changed() -> None:
-        picked = st.session_state["ways_choice"] or ["gpt2"]
-        controls.keep("ways", tuple(way for way in WAYS if way in picked), tuple(WAYS))
-
-    st.pills(
-        _("Cut by"),
-        list(WAYS),
-        selection_mode="multi",
-        key="ways_choice",
-        format_func=lambda way: _(WAYS[way]),
-        on_change=changed,
-        label_visibility="collapsed",
-    )
-    return now
+    """Which ways to cut stand below each other."""
+    return controls.some("Cut by", WAYS, tuple(WAYS), ("gpt2",), key="ways")
 
 
 def _title(way: str, n: int, n_bytes: int, found: tuple[tokenizer.Piece, ...]) -> str:
@@ -409,7 +386,7 @@ def _cut_special(text: str, way: str, special: bool) -> tuple[tokenizer.Piece, .
 
 def _find(text: str, way: str) -> None:
     """The entries of an encoding that contain a few letters."""
-    wanted = st.text_input(_("Find in the vocabulary"), "token", key="find", bind="query-params", max_chars=40)
+    wanted = controls.typed("Find in the vocabulary", "token", key="find", longest=40)
     wanted = wanted or "token"
     count, found = frame.cached(tokenizer.find, wanted, way)
     template = N_(
@@ -429,13 +406,8 @@ def _find(text: str, way: str) -> None:
 
 def training(text: str) -> None:
     """Learn merges from a text; the slider says how many of them are used on the visitor's sentence."""
-    lesson = st.text_area(
-        _("Change the text that is learned from, then drag “Vocabulary”"),
-        _stories(),
-        key="learn",
-        bind="query-params",
-        height=110,
-    )
+    label = N_("Change the text that is learned from, then drag “Vocabulary”")
+    lesson = controls.typed(label, _stories(), key="learn", longest=LONGEST_LESSON + 1, height=110)
     read = tokenizer.as_typed(lesson or "", _stories(), LONGEST_LESSON)
     if "cut" in read.notes:
         say("The text was cut: learning uses «n» characters.", n=f"{LONGEST_LESSON:,}")

@@ -69,7 +69,7 @@ def vectors_of(reading: Any) -> tuple[tokenizer.Piece, ...]:
 
 
 def _rows(reading: Any, at: int, product: bool) -> None:
-    demo = vectors.Demo(reading.ids, reading.tokens, product)
+    demo = vectors.Demo(sentence.of(reading), product)
     trace = frame.cached(vectors.run, demo)
     step = trace[PRODUCT if product else EMBED]
     size = vectors.ours()
@@ -154,6 +154,7 @@ def table() -> dict[str, str]:
         our_width=ours.width,
         our_share=f"{ours.share:.0%}",
         untouched=f"{spread.untouched:,}",
+        apart=f"{spread.apart:.5f}",
     )
 
 

@@ -208,7 +208,7 @@ def _gaze(text: str) -> np.ndarray:
     """The last row of the head that looks for the receiver, (key,)."""
     reading = sentence.read(text)
     block, head = outcomes.LINK[:2]
-    return frame.cached(oh.head_of, oh.Demo(reading.ids, reading.tokens, block, head)).weights[-1]
+    return frame.cached(oh.head_of, oh.Demo(sentence.of(reading), block, head)).weights[-1]
 
 
 def timeline() -> None:

@@ -9,12 +9,13 @@ import numpy as np
 import streamlit as st
 
 from core.lab import subject
+from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.why import recurrence as rec
 from core.topics.why import window as rc
 from pages.parts.why import lanes
 from pages.parts.why import reach as picture
-from pages.shared import controls, frame, story
+from pages.shared import address, controls, frame, story
 from pages.shared.asks import predict
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, filled, prose
@@ -32,15 +33,15 @@ LEAP = 0.5  # more than this, and one token has made the difference
 def text() -> Reading:
     """The visitor's sentence; what was guessed and found is another text's once it changes."""
     reading = story.ask()
-    if st.session_state.get("_why_text", reading.text) != reading.text:
-        controls.forget("reach", "sight", "hop", "race")
-    st.session_state["_why_text"] = reading.text
+    if address.changed("text", reading.text):
+        controls.forget("reach", "hop", "race")
+        predict.forget("sight")
     return reading
 
 
 def found(reading: Reading) -> rc.Reach:
     """The next word at every window; of a long text that takes a moment, once."""
-    demo = rc.Demo(reading.ids, reading.tokens)
+    demo = rc.Demo(sentence.of(reading))
     if len(reading.ids) <= rc.EVERY:
         return frame.cached(rc.run, demo)
     with st.spinner(_("Reading the text with every window …")):
@@ -69,7 +70,7 @@ def prediction(reading: Reading, found: rc.Reach) -> bool:
     if len(options) < 2:
         return True
     labels = {str(n): _reaching(reading, n) for n in options}
-    chosen = controls.kept("sight", None, controls.one_of([*labels, predict.UNSURE]))
+    chosen = predict.answer("sight")
     window = int(chosen) if chosen in labels else found.needed
     best = found.best[found.at(window)]
     before = found.windows[max(0, found.at(found.needed) - 1)]

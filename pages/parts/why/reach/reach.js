@@ -24,7 +24,7 @@ import { fill, quoted, sentences } from "../../../shared/pictures/live/numbers.j
 
 const CHIP = { high: 32, pad: 8, gap: 5, row: 40 }, BAR = 27, ARCS = 74, WIDE = 640;
 
-const percent = (p) => `${(100 * p).toFixed(1)} %`;
+const percent = (p) => `${(100 * p).toFixed(1)}%`;
 
 /** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const REACH = {
@@ -52,7 +52,7 @@ const REACH = {
     view.fontSize = texts.length > 24 ? 14 : 16;
     const most = Math.max(60, width - 2);
     const widths = texts.map((t) => Math.min(most, Math.max(22, measure(t, `${view.fontSize}px`) + 2 * CHIP.pad)));
-    view.answerWidth = Math.min(most, Math.max(...meta.best.map((t) => measure(`${t} 100 %`, `700 ${view.fontSize}px`))) + 2 * CHIP.pad + 6);
+    view.answerWidth = Math.min(most, Math.max(...meta.best.map((t) => measure(`${t} 100%`, `700 ${view.fontSize}px`))) + 2 * CHIP.pad + 6);
     const whole = widths.reduce((a, w) => a + w + CHIP.gap, 0) + view.answerWidth;
     view.arcs = whole <= width ? ARCS : 0;
     let x = 1, y = view.arcs + 4;
@@ -128,7 +128,7 @@ const REACH = {
     pen.fillStyle = colour;
     pen.font = `700 ${view.fontSize}px ${view.font}`;
     pen.textAlign = "center";
-    pen.fillText(clip(pen, `${meta.best[f]} ${(100 * p).toFixed(0)} %`, w - 6), x + w / 2, y + CHIP.high / 2 + 1);
+    pen.fillText(clip(pen, `${meta.best[f]} ${(100 * p).toFixed(0)}%`, w - 6), x + w / 2, y + CHIP.high / 2 + 1);
     pen.textAlign = "left";
     const sees = fill(meta.words.sees, { n: meta.windows[f], all: meta.tokens.length + meta.earlier });
     pen.fillStyle = view.ink;
@@ -188,7 +188,7 @@ const REACH = {
   told(view) {
     const { meta } = view, p = view.arrays.best.values[view.frame];
     const sees = fill(meta.words.sees, { n: meta.windows[view.frame], all: meta.tokens.length + meta.earlier });
-    return sentences(sees, `${meta.words.says} ${meta.best[view.frame]} ${(100 * p).toFixed(0)} %`);
+    return sentences(sees, `${meta.words.says} ${meta.best[view.frame]} ${(100 * p).toFixed(0)}%`);
   },
 
   csv(view) {

@@ -77,7 +77,7 @@ const BARS = {
   },
 
   number(view, x) {
-    return view.meta.percent ? `${(100 * x).toFixed(1)} %` : short(x);
+    return view.meta.percent ? `${(100 * x).toFixed(1)}%` : short(x);
   },
 
   csv(view) {

@@ -49,6 +49,7 @@ class Common(TypedDict):
     label: str
     signature: bool
     tools: bool
+    key: str
     id: str
     state: dict[str, Any]
     slider: NotRequired[Dial]
@@ -208,12 +209,13 @@ def mount(
     digest = hashlib.blake2b(digest_size=12)
     digest.update(json.dumps(meta, sort_keys=True).encode())
     for array in arrays.values():
-        digest.update(np.ascontiguousarray(array))
-    shipped = _held(key, digest.hexdigest(), now)
+        digest.update(np.ascontiguousarray(array).data)
+    shipped, times = _held(key, digest.hexdigest(), now)
     if slider:
         meta["slider"]["at"] = slider.stops.index(shipped[slider.name])
     meta = meta | {"state": {n: v for n, v in shipped.items() if not slider or n != slider.name}}
-    meta["id"] = hashlib.blake2b((digest.hexdigest() + json.dumps(shipped)).encode(), digest_size=12).hexdigest()
+    told = f"{digest.hexdigest()}{json.dumps(shipped)}{times}"
+    meta |= {"key": key, "id": hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}
     callbacks = {f"on_{name}_change": (lambda name=name: _let_go(key, name, released)) for name in (*names, *triggers)}
     renderer(key=key, data=pack(meta, arrays), **callbacks)
 
@@ -234,18 +236,31 @@ def _dial(slider: Slider, key: str) -> Dial:
 
 
 def _answers(key: str) -> dict[str, Any]:
-    return st.session_state.setdefault(f"_live_{key}", {})
+    memories: dict[str, dict[str, Any]] = st.session_state.setdefault("_live", {})
+    return memories.setdefault(key, {})
 
 
-def _held(key: str, digest: str, now: dict[str, Any]) -> dict[str, Any]:
-    """The state to ship. While the browser itself made every change, it stays as first shipped: the bytes are then
-    the same as before, and Streamlit does not send them again."""
+def forget() -> None:
+    """What the pictures were last told is history: Python's word counts, even where it is the word they began with."""
+    for memory in st.session_state.get("_live", {}).values():
+        times = memory.get("times", 0)
+        memory.clear()
+        memory["times"] = times + 1
+
+
+def _held(key: str, digest: str, now: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """The state to ship, and how often Python has had its way so far.
+
+    While the browser itself made every change, the state stays as first shipped: the bytes are then the same as
+    before, and Streamlit does not send them again.
+    """
     memory = _answers(key)
     ours = now in (memory.get("now"), memory.pop("let_go", None))
     if memory.get("digest") != digest or not ours:
         memory["shipped"] = now
+        memory["times"] = memory.get("times", -1) + 1
     memory.update(digest=digest, now=now)
-    return memory["shipped"]
+    return memory["shipped"], memory["times"]
 
 
 def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None) -> None:
@@ -255,7 +270,7 @@ def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None) ->
     if isinstance(value, list) and len(value) == 3 and isinstance(value[2], bool):  # from a streaming slider
         seq, value, rest = value
         memory["seq"] = seq if isinstance(seq, int) else 0
-    memory.update(rest=rest, let_go=memory.get("now", {}) | {name: value})
+    memory.update(moving=None if rest else value, let_go=memory.get("now", {}) | {name: value})
     if released:
         released(name, value)
 
@@ -266,6 +281,6 @@ def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None]) -> N
     mount(DIAL, key, meta, {}, slider=replace(slider, stream=True), released=released)
 
 
-def resting(key: str) -> bool:
-    """False while a streaming slider is still moving: only what rests goes into the URL."""
-    return bool(_answers(key).get("rest", True))
+def moving(key: str) -> Any:
+    """The value of a streaming slider while it is dragged, None while it rests: only what rests goes into the address."""
+    return _answers(key).get("moving")

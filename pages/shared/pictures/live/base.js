@@ -27,6 +27,7 @@ import { Scale, sentences } from "./numbers.js";
  * @property {string} label
  * @property {boolean} signature
  * @property {boolean} tools
+ * @property {string} key
  * @property {string} id
  * @property {Record<string, any>} state
  * @property {Dial} [slider]
@@ -43,6 +44,7 @@ import { Scale, sentences } from "./numbers.js";
  * @typedef {Record<string, (view: Seen<M>, ...more: any[]) => any>} Painter
  */
 
+const LEFT = new Map(); // the key of a picture -> how the hand left it, and what Python had said then
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
 export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
@@ -114,12 +116,26 @@ export class View {
       this.showDial(meta.slider);
       this.showTools(meta);
       for (const [name, value] of Object.entries(meta.state ?? {})) this.receive(name, value);
+      this.remember();
       this.painter.update?.(this);
       if (this.cursor !== null && !this.painter.exists?.(this, this.cursor)) this.cursor = null;
       this.stage?.setAttribute("aria-label", sentences(meta.label, meta.words?.keys));
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
     this.resize(true);
+  }
+
+  // Streamlit mounts a picture anew when something comes or goes above it, with the bytes it was first sent. What the
+  // hand has changed since is known here alone, and holds as long as Python says nothing else.
+  remember() {
+    const last = LEFT.get(this.meta.key);
+    if (last?.id !== this.meta.id) return void LEFT.delete(this.meta.key);
+    Object.assign(this.state, last.state);
+    if (this.range && this.meta.slider && last.frame < this.meta.slider.stops.length) this.go(last.frame);
+  }
+
+  leftAs() {
+    LEFT.set(this.meta.key, { id: this.meta.id, state: { ...this.state }, frame: this.frame });
   }
 
   // A value from Python. What the hand has just let go is newer than what Python still shows.
@@ -134,6 +150,7 @@ export class View {
   // Tell Python, once the hand rests.
   release(name, value, wait = 0) {
     this.state[name] = value;
+    this.leftAs();
     this.awaited[name] = JSON.stringify(value);
     clearTimeout(this.timers[name]);
     const send = () => this.setStateValue(name, value);
@@ -287,6 +304,7 @@ export class View {
     const { name, stops, stream } = this.meta.slider;
     const wait = this.byKey ? AFTER_KEYS : 0;
     this.byKey = this.held = false;
+    this.leftAs();
     if (stream) {
       this.resting = true;
       this.stream();
