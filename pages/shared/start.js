@@ -49,7 +49,7 @@
 
   // The sign beside a heading gives its link: at=name, which the server knows too.
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.('a[href^="#at-"]');
+    const link = event.target instanceof Element && event.target.closest('a[href^="#at-"]');
     if (!link) return;
     event.preventDefault();
     const to = new URL(location.href);

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.pictures import live
@@ -30,8 +31,23 @@ def picture(app, key):
     """(meta, arrays) of the live picture that was mounted under this key."""
     for element in app.get("bidi_component"):
         if f"-{key}-" in element.proto.id or element.proto.id.endswith(f"-{key}"):
-            return live.unpack(element.proto.bytes)
+            meta, arrays = live.unpack(element.proto.bytes)
+            return meta, arrays | {"values": _whole(meta, arrays["values"])} if "packed" in meta else arrays
     raise AssertionError(f"no picture {key} among {[e.proto.id for e in app.get('bidi_component')]}")
+
+
+def _whole(meta, values):
+    """The frames of a matrix as they were before they were made small: triangles squared, one frame for each stop."""
+    if size := meta["packed"]:
+        triangles, values = values, np.zeros((len(values), size, size), values.dtype)
+        values[(slice(None), *np.tril_indices(size))] = triangles
+    stops = len(meta["slider"]["stops"]) if "slider" in meta else len(values)
+    return values if len(values) > 1 else np.broadcast_to(values, (stops, *values.shape[1:]))
+
+
+def lower(values):
+    """What may be looked at of a causal square; nothing else is sent."""
+    return np.where(np.tri(values.shape[-1], dtype=bool), values, 0)
 
 
 def words(app):

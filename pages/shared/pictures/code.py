@@ -44,7 +44,7 @@ def _recorded(path: Path, constant: str) -> Source | None:
         return None
     line = text.count("\n", 0, call.start()) + 1
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
-    around = max((f for f in functions if f.lineno <= line <= f.end_lineno), key=lambda f: f.lineno)
+    around = max((f for f in functions if f.lineno <= line <= (f.end_lineno or 0)), key=lambda f: f.lineno)
     lines = text.splitlines()[around.lineno - 1 : around.end_lineno]
     return Source(path.relative_to(ROOT).as_posix(), line, "\n".join(lines))
 

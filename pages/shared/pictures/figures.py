@@ -5,12 +5,40 @@ Altair is imported when the first chart is drawn, because Home has none and shou
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from pages.shared.pictures import palette
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(x: float, digits: int = 3) -> str:
+    """A number as the pictures write it: 0.123, 12.34, 123.4, 1,024, −1.23e−9. `short` in numbers.js does the same."""
+    if x != x:
+        return "NaN"
+    if x in (float("inf"), float("-inf")):
+        return "∞" if x > 0 else "−∞"
+    a, exact = abs(x), Decimal(x)
+    if x == int(x) and 100 <= a < 2**24:
+        text = f"{int(x):,}"
+    elif a == 0:
+        text = "0"
+    elif a < 10**-digits or a >= 1e6:
+        mantissa, power = f"{Context(prec=3, rounding=ROUND_HALF_UP).plus(exact):.2e}".split("e")
+        text = f"{mantissa}e{int(power):+d}"
+    else:
+        places = 1 if a >= 100 else 2 if a >= 10 else digits
+        text = str(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
+    return text.replace("-", "−")
+
+
+def raised(n: int) -> str:
+    """An exponent: ⁻⁶."""
+    return str(n).translate(RAISED)
 
 
 def _alt() -> Any:
@@ -47,27 +75,3 @@ def histogram(edges: np.ndarray, counts: np.ndarray, *, x: str, y: str, key: str
         )
     )
     show(chart.properties(height=220), key=key, says=says)
-
-
-def lines(
-    series: dict[str, np.ndarray], xs: np.ndarray, *, x: str, y: str, key: str, says: str, log_y: bool = False
-) -> None:
-    """One line a name over common xs."""
-    alt = _alt()
-    rows = [
-        {"x": float(a), "y": float(b), "name": name}
-        for name, ys in series.items()
-        for a, b in zip(xs, ys, strict=True)
-        if np.isfinite(b)
-    ]
-    chart = (
-        alt.Chart(alt.InlineData(rows))
-        .mark_line(strokeWidth=2.5)
-        .encode(
-            x=alt.X("x:Q", title=x),
-            y=alt.Y("y:Q", title=y, scale=alt.Scale(type="log" if log_y else "linear")),
-            color=alt.Color("name:N", title=None, sort=list(series)),
-            tooltip=["name:N", "x:Q", "y:Q"],
-        )
-    )
-    show(chart.properties(height=260), key=key, says=says)

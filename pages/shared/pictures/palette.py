@@ -6,7 +6,21 @@ kinds of colour blindness: one hue from paper to full, or blue against orange ar
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 Rgb = tuple[int, int, int]
+
+
+class Scale(TypedDict):
+    """A colour scale: anchors from low to high, for both themes."""
+
+    light: list[Rgb]
+    dark: list[Rgb]
+    low: float
+    high: float
+
+
+Colours = dict[str, dict[str, str]]  # theme -> part -> colour
 
 ROLES = {  # role -> (on light, on dark)
     "q": ("#1558b0", "#7db4ff"),
@@ -17,7 +31,6 @@ ROLES = {  # role -> (on light, on dark)
     "warn": ("#8a4b00", "#ffb870"),
 }
 PAPER = ("#ffffff", "#0e1117")
-INK = ("#111111", "#f2f4f8")
 
 WEIGHTS = (  # from paper to violet
     [(255, 255, 255), (226, 214, 247), (178, 148, 226), (119, 74, 190), (62, 22, 120)],
@@ -34,13 +47,13 @@ PIECES = {  # pale grounds for the pieces of a text: neighbours differ, and ink 
 }
 
 
-def scale(anchors: tuple[list[Rgb], list[Rgb]], low: float, high: float) -> dict[str, object]:
+def scale(anchors: tuple[list[Rgb], list[Rgb]], low: float, high: float) -> Scale:
     """A colour scale as the live pictures take it; equal ends are moved apart so that nothing divides by zero."""
     if not high > low:
         low, high = low - 0.5, high + 0.5
     return {"light": anchors[0], "dark": anchors[1], "low": low, "high": high}
 
 
-def roles(**named: str) -> dict[str, dict[str, str]]:
+def roles(**named: str) -> Colours:
     """roles(row="q", column="k"): the colours of a picture's parts, for both themes."""
     return {theme: {part: ROLES[role][i] for part, role in named.items()} for i, theme in enumerate(("light", "dark"))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
-FLOW = live.component("flow", HERE / "map.js", HERE / "map.css")
+FLOW = live.painter(HERE / "map.js")
 MOST_ROWS = 48
 STREAM = ("norm1", "attn_out", "norm2", "ffn_act", "ffn_out", "resid_post")
 HEADS = ("q", "k", "v", "z")
@@ -31,6 +31,26 @@ class Link:
     cut: bool
 
 
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    tokens: list[str]
+    blocks: int
+    heads: int
+    unrolled: bool
+    link: dict[str, Any] | None
+    lens: list[dict[str, Any]]
+    next: list[dict[str, Any]]
+    scale: palette.Scale
+    colours: palette.Colours
+    titles: dict[str, str]
+    says: dict[str, str]
+    shapes: dict[str, str]
+    pages: dict[str, str]
+    words: dict[str, str]
+    tools: bool
+
+
 def show(
     picture: live.Picture,
     flow: fl.Flow,
@@ -44,8 +64,7 @@ def show(
     """Draw the map. pages: stage -> the page it opens. At most the last 48 tokens are drawn; the page says so."""
     trace, n_layers, n_heads = flow.trace, len(flow.lens) - 1, flow.trace["block0.weights"].value.shape[0]
     from_row = max(0, len(flow.tokens) - MOST_ROWS)
-    meta = {
-        "alt": _alt(flow),
+    meta: Meta = {
         "tokens": flow.tokens[from_row:],
         "blocks": n_layers,
         "heads": n_heads,
@@ -116,8 +135,3 @@ def _arrays(flow: fl.Flow, from_row: int, n_layers: int) -> dict[str, np.ndarray
     weights = [trace[f"block{i}.weights"].value[:, from_row:, from_row:] for i in range(n_layers)]
     halves = {name: array.astype(np.float16) for name, array in (arrays | {"weights": np.stack(weights)}).items()}
     return halves | {"ids": trace["ids"].value[from_row:].astype(np.int32)}
-
-
-def _alt(flow: fl.Flow) -> str:
-    ends = ", ".join(f"{i}: {words[0].token} {words[0].p:.0%}" for i, words in enumerate(flow.lens))
-    return _("After each block the likeliest next word is") + " " + ends

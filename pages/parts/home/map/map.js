@@ -1,6 +1,34 @@
 // The model as a map: every token a row, every stage a column, every strip a real vector, every arc a real weight.
 
+import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { short } from "../../../shared/pictures/live/numbers.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Anchors} Anchors */
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} tokens
+ * @property {number} blocks
+ * @property {number} heads
+ * @property {boolean} unrolled
+ * @property {{ block: number, head: number, query: number, key: number, weight: number, cut: boolean } | null} link
+ * @property {{ token: string, p: number }[]} lens
+ * @property {{ token: string, p: number }[]} next
+ * @property {Anchors} scale
+ * @property {Colours} colours
+ * @property {Words} titles
+ * @property {Words} says
+ * @property {Words} shapes
+ * @property {Words} pages
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const LABELS = 82, IDS = 44, HEAD = 74, FOOT = 50, WORDS = 156, ARCS = 82;
+/** @type {[string, number, number][]} */
 const INSIDE = [ // the columns of the open block: array, width, the gap before it
   ["norm1", 32, 10], ["q", 31, 10], ["k", 31, 3], ["v", 31, 3], ["z", 31, ARCS], ["attn_out", 32, 6],
   ["norm2", 32, 18], ["ffn_act", 40, 8], ["ffn_out", 32, 8], ["resid_post", 36, 18],
@@ -13,6 +41,7 @@ function strip(view, name, block, head) { // the numbers of one column: (token, 
   return { rows: shape[shape.length - 2], columns: shape[shape.length - 1], values: values.subarray(index * n, (index + 1) * n) };
 }
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const FLOW = {
   build(view) {
     view.bar = make("div", { class: "bar" });
@@ -38,7 +67,6 @@ const FLOW = {
     view.block = view.state.block ?? 0;
     view.head = view.state.head ?? 0;
     view.scroll.setAttribute("aria-label", meta.label);
-    view.canvas.setAttribute("aria-label", meta.alt);
     FLOW.buttons(view);
     if (!meta.unrolled) view.progress = 0;
     else if (view.progress === 0 && view.seen && !matchMedia("(prefers-reduced-motion: reduce)").matches) FLOW.unroll(view);
@@ -354,7 +382,7 @@ const FLOW = {
     view.tip.hidden = !column;
     view.canvas.style.cursor = column?.block !== undefined ? "pointer" : "default";
     if (column) {
-      const { name, block, inside: open } = column, index = view.columns.indexOf(column);
+      const { name, block } = column, index = view.columns.indexOf(column);
       const values = view.meta;
       const title = block !== undefined ? `${values.words.block} ${block}` : values.titles[name];
       view.tip.textContent = `${values.tokens[r]} · ${title}\n${values.says[name]}\n${values.shapes[name]} · ±${short(view.strips[index].most, 2)}`;
@@ -367,6 +395,12 @@ const FLOW = {
       FLOW.draw(view);
     }
   },
+
+  told(view) {
+    const { lens, next, words } = view.meta;
+    return `${words.lens}: ${lens.map(({ token, p }, i) => `${i} ${token} ${Math.round(100 * p)}%`).join(", ")}. ${next[0].token} ${(100 * next[0].p).toFixed(1)}%`;
+  },
 };
 
-export default live(FLOW);
+export const styles = [new URL("map.css", import.meta.url)];
+export default FLOW;

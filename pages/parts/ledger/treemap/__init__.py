@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -10,7 +11,19 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-TREEMAP = live.component("treemap", HERE / "treemap.js")
+TREEMAP = live.painter(HERE / "treemap.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    names: list[str]
+    partOf: list[int]
+    parts: list[str]
+    tall: int
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
 
 
 def show(
@@ -26,10 +39,7 @@ def show(
     """values: (frame, leaf), not negative, shipped as float64 so that whole numbers stay exact. part_of: the part each
     leaf belongs to; leaves of one part stand next to each other."""
     frames = np.atleast_2d(np.asarray(values, np.float64))
-    sums = [sum(v for v, p in zip(frames[0], part_of, strict=True) if p == i) for i in range(len(parts))]
-    spoken = ", ".join(f"{part} {x / max(1e-12, sum(sums)):.1%}" for part, x in zip(parts, sums, strict=True))
-    meta = {
-        "alt": f"{picture.says} {spoken}",
+    meta: Meta = {
         "names": names,
         "partOf": part_of,
         "parts": parts,

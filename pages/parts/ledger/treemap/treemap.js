@@ -1,24 +1,29 @@
 // A treemap of two levels: columns as wide as a part's share, in each its tensors as tall as theirs. Areas are exact.
 
+import { sized, staged, svgOf, within } from "../../../shared/pictures/live/base.js";
+import { escaped, quoted } from "../../../shared/pictures/live/numbers.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} names
+ * @property {number[]} partOf
+ * @property {string[]} parts
+ * @property {number} tall
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const HEAD = 20;
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const TREEMAP = {
   build(view) {
-    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
-    view.canvas = make("canvas", { role: "img" });
-    view.tip = make("div", { class: "tip", hidden: true });
-    view.stage.append(view.canvas, view.tip);
-    view.picture.append(view.stage);
-    view.canvas.addEventListener("pointermove", (event) => TREEMAP.point(view, TREEMAP.under(view, event.offsetX, event.offsetY)));
-    view.canvas.addEventListener("pointerleave", () => TREEMAP.point(view, -1));
-    view.stage.addEventListener("keydown", (event) => TREEMAP.key(view, event));
-    view.stage.addEventListener("blur", () => TREEMAP.point(view, -1));
-  },
-
-  update(view) {
-    view.at = -1;
-    view.stage.setAttribute("aria-label", `${view.meta.label} ${view.meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
+    staged(view);
   },
 
   layout(view) {
@@ -70,15 +75,16 @@ const TREEMAP = {
         pen.fillText(meta.names[i], x + 6, y + high / 2);
       }
     });
-    if (view.at < 0) return;
-    const [x, y, wide, high] = boxes[view.at];
+    if (view.cursor === null) return;
+    const [x, y, wide, high] = boxes[view.cursor];
     pen.strokeStyle = view.ink;
     pen.lineWidth = 2.5;
     pen.strokeRect(x + 1, y + 1, Math.max(1, wide - 3), Math.max(1, high - 3));
   },
 
   under(view, x, y) {
-    return (view.boxes ?? []).findIndex(([left, top, wide, high]) => x >= left && x < left + wide && y >= top && y < top + high);
+    const i = (view.boxes ?? []).findIndex(([left, top, wide, high]) => x >= left && x < left + wide && y >= top && y < top + high);
+    return i < 0 ? null : i;
   },
 
   spoken(view, i) {
@@ -86,25 +92,19 @@ const TREEMAP = {
     return `${meta.parts[meta.partOf[i]]}, ${meta.names[i]}: ${Math.round(value).toLocaleString("en-US")} (${((100 * value) / view.total).toFixed(3)}%)`;
   },
 
-  point(view, i) {
-    if (i === view.at) return;
-    view.at = i;
-    view.tip.hidden = i < 0;
-    view.draw();
-    if (i < 0) return;
+  spot(view, i) {
     const [x, y, wide] = view.boxes[i];
-    view.tip.textContent = TREEMAP.spoken(view, i);
-    view.tip.style.left = `${Math.max(130, Math.min(view.width - 130, x + wide / 2))}px`;
-    view.tip.style.top = `${Math.max(40, y)}px`;
+    return [x + wide / 2, Math.max(40, y)];
   },
 
-  key(view, event) {
-    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-    if (event.key === "Escape") TREEMAP.point(view, -1);
-    if (!step) return;
-    TREEMAP.point(view, Math.max(0, Math.min(view.meta.names.length - 1, view.at < 0 ? 0 : view.at + step)));
-    view.announce(TREEMAP.spoken(view, view.at));
-    event.preventDefault();
+  step(view, now, [down, right]) {
+    return now === null ? 0 : within(now + down + right, view.meta.names.length);
+  },
+
+  told(view) {
+    const { parts, partOf } = view.meta, row = TREEMAP.row(view), total = row.reduce((a, b) => a + b, 0) || 1;
+    const share = (p) => (100 * row.reduce((sum, v, i) => (partOf[i] === p ? sum + v : sum), 0)) / total;
+    return parts.map((name, p) => `${name} ${share(p).toFixed(1)}%`).join(", ");
   },
 
   svg(view) {
@@ -121,4 +121,4 @@ const TREEMAP = {
   },
 };
 
-export default live(TREEMAP);
+export default TREEMAP;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-WIRING = live.component("wiring", HERE / "wiring.js")
+WIRING = live.painter(HERE / "wiring.js")
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,27 @@ class Row:
     group: str = ""
     plus: bool = False
     wire: bool = False
+
+
+class Dressed(TypedDict):
+    """The part of it that is the same for all numbers."""
+
+    rows: list[list[Any]]
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
+
+
+class Meta(Dressed):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    file: str
+    arcs: list[list[int]]
+    ends: list[float]
+    measured: str
+    whole: bool
+    lit: list[int] | None
+    cut: int | None
 
 
 def show(
@@ -51,7 +72,8 @@ def show(
     arrays = {"values": numbers.astype(np.float64 if whole else np.float32)}
     if ghost is not None:
         arrays["ghost"] = np.asarray(ghost, np.float32)
-    meta = _dressed(rows, picture.says) | {
+    meta: Meta = {
+        **_dressed(rows),
         "file": picture.key,
         "arcs": [list(arc) for arc in arcs],
         "ends": list(ends),
@@ -64,9 +86,8 @@ def show(
     picture.mount(WIRING, meta, arrays, state=state)
 
 
-def _dressed(rows: list[Row], says: str) -> dict[str, Any]:
+def _dressed(rows: list[Row]) -> Dressed:
     return {
-        "alt": f"{says} {_alt(rows)}",
         "rows": [[row.name, row.text, row.shape, row.group, row.plus, row.wire] for row in rows],
         "colours": palette.roles(wire="q", bar="a", quiet="quiet", chosen="k"),
         "words": {
@@ -76,10 +97,6 @@ def _dressed(rows: list[Row], says: str) -> dict[str, Any]:
         },
         "tools": True,
     }
-
-
-def _alt(rows: list[Row]) -> str:
-    return "; ".join(f"{row.name} {row.shape}" for row in rows)[:900]
 
 
 def chosen_row(value: Any, rows: int) -> int | None:

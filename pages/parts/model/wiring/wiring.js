@@ -1,7 +1,30 @@
 // A block as its wiring: rows are lines of code, the stream runs down on the left, arcs skip ahead, bars are numbers.
 
+import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { quoted, sentences, short } from "../../../shared/pictures/live/numbers.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {[string, string, string, string, boolean, boolean][]} rows
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ * @property {string} file
+ * @property {number[][]} arcs
+ * @property {number[]} ends
+ * @property {string} measured
+ * @property {boolean} whole
+ * @property {number[] | null} lit
+ * @property {number | null} cut
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const LINE = 25, TITLE = 26, GUTTER = 44, NARROW = 440;
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const WIRES = {
   build(view) {
     view.stage = make("div", { class: "stage" });
@@ -29,7 +52,6 @@ const WIRES = {
       view.stage.removeAttribute("role");
       view.stage.removeAttribute("aria-label");
     }
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   layout(view) {
@@ -92,7 +114,7 @@ const WIRES = {
     WIRES.tell(view, lit);
   },
 
-  row(view, [name, text, shape, group, plus, wire], i, lit) {
+  row(view, [name, text, shape, group, , wire], i, lit) {
     const { pen, at, wide } = view, top = view.tops[i], y = top + LINE / 2;
     const chosen = view.state.row === i && wire, on = i === lit || chosen;
     if (group) {
@@ -233,6 +255,14 @@ const WIRES = {
     WIRES.draw(view);
   },
 
+  told(view) { // the line that is lit now, then every line with what leaves it
+    const { rows, lit } = view.meta, { shape, values } = view.arrays.values, frame = shape[0] > 1 ? view.frame : 0;
+    const size = (i) => (Number.isFinite(values[frame * rows.length + i]) ? short(values[frame * rows.length + i]) : "");
+    const line = (row, i) => [row[0], row[2], size(i)].filter(Boolean).join(" ");
+    const now = lit ? rows[lit[view.frame]] : null;
+    return sentences(now && `${now[0]} ${now[1]}`, rows.map(line).join("; ").slice(0, 900));
+  },
+
   csv(view) {
     const { rows, words, quantity } = view.meta;
     const lines = rows.map(([name, , shape], i) => [quoted(name), quoted(shape), WIRES.number(view, i)].join(","));
@@ -240,4 +270,4 @@ const WIRES = {
   },
 };
 
-export default live(WIRES);
+export default WIRES;

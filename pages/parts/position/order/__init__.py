@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -10,8 +11,20 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-ORDER = live.component("order", HERE / "order.js")
-RULER = live.component("ruler", HERE / "ruler.js")
+ORDER = live.painter(HERE / "order.js")
+RULER = live.painter(HERE / "ruler.js")
+
+
+class OrderMeta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    tokens: list[str]
+    scale: palette.Scale
+    most: float
+    cards: dict[str, tuple[str, str, str, str, str, str]]
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
 
 
 def show(
@@ -23,8 +36,7 @@ def show(
 ) -> None:
     """places: (frame, place), which token stands there; outputs: (frame, place, number); changed: (frame, place)."""
     bound = float(np.quantile(np.abs(outputs[0]), 0.98)) or 1.0
-    meta = {
-        "alt": f"{picture.says} {' '.join(tokens)}",
+    meta: OrderMeta = {
         "tokens": tokens,
         "scale": palette.scale(palette.DIVERGING, -bound, bound),
         "most": max(1.0, float(changed.max(initial=0.0))),
@@ -46,14 +58,23 @@ def show(
     picture.mount(ORDER, meta, arrays)
 
 
+class RulerMeta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    tokens: list[str]
+    places: int
+    cards: dict[str, tuple[str, str, str, str, str, str]]
+    colours: palette.Colours
+    tools: bool
+
+
 def ruler(
     picture: live.Picture,
     tokens: list[str],
     places: int,
 ) -> None:
     """A text among `places` places; every stop of the slider moves it one place on. A finger on the words does too."""
-    meta = {
-        "alt": f"{picture.says} {' '.join(tokens)}",
+    meta: RulerMeta = {
         "tokens": tokens,
         "places": places,
         "cards": palette.PIECES,

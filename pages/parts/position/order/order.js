@@ -1,7 +1,27 @@
 // Cards with words on their places. Under each card the change of its output as a bar, and the output itself as a strip.
 
+import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { quoted } from "../../../shared/pictures/live/numbers.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Anchors} Anchors */
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} tokens
+ * @property {Anchors} scale
+ * @property {number} most
+ * @property {{ light: string[], dark: string[] }} cards
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const CARDS = { place: 18, card: 34, gap: 8, bar: 46, number: 18, strip: 150, left: 78 };
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const ORDER = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
@@ -15,7 +35,6 @@ const ORDER = {
     view.tops = { card: place, bar: place + card + gap, number: place + card + gap + bar, strip: place + card + 2 * gap + bar + number };
     view.high = view.tops.strip + strip;
     view.pen = sized(view.canvas, view.width, view.high, view.ratio);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   draw(view) {
@@ -78,6 +97,11 @@ const ORDER = {
     pen.restore();
   },
 
+  told(view) { // the words as they stand now
+    const { tokens } = view.meta, n = tokens.length;
+    return Array.from(view.arrays.places.values.subarray(view.frame * n, (view.frame + 1) * n), (token) => tokens[token]).join(" ");
+  },
+
   csv(view) {
     const { meta } = view, n = meta.tokens.length, { values, shape } = view.arrays.outputs, numbers = shape[2];
     const rows = Array.from({ length: n }, (_, p) => {
@@ -89,4 +113,4 @@ const ORDER = {
   },
 };
 
-export default live(ORDER);
+export default ORDER;

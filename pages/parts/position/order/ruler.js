@@ -1,7 +1,22 @@
 // A text on the places of a table: its words as cards, moved along as a whole by the slider or by a finger on them.
 
+import { clip, make, sized, steer } from "../../../shared/pictures/live/base.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} tokens
+ * @property {number} places
+ * @property {{ light: string[], dark: string[] }} cards
+ * @property {Colours} colours
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const RULER = { card: 46, foot: 22, every: 8 };
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const ALONG = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
@@ -24,7 +39,6 @@ const ALONG = {
     view.cell = view.width / view.meta.places;
     view.high = RULER.card + RULER.foot;
     view.pen = sized(view.canvas, view.width, view.high, view.ratio);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   draw(view) {
@@ -65,6 +79,11 @@ const ALONG = {
     pen.fillText(clip(pen, text, RULER.card - 4), 0, 0);
     pen.restore();
   },
+
+  told(view) {
+    const { tokens } = view.meta;
+    return tokens.map((token, i) => `${view.frame + i} ${token}`).join(", ");
+  },
 };
 
-export default live(ALONG);
+export default ALONG;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -10,7 +11,20 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-PRODUCT = live.component("product", HERE / "product.js")
+PRODUCT = live.painter(HERE / "product.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    rows: list[str]
+    name: str
+    steps: list[int]
+    scales: dict[str, palette.Scale]
+    colours: palette.Colours
+    tall: int
+    tools: bool
+    words: dict[str, str]
 
 
 def show(
@@ -29,8 +43,7 @@ def show(
 
     name: of the product, Q, K or V. Releases "cell" and the slider's own name. A cell lights its row and column.
     """
-    meta = {
-        "alt": f"{picture.says} {x.shape[0]} × {x.shape[1]}, {w.shape[0]} × {w.shape[1]}, {x.shape[0]} × {w.shape[1]}",
+    meta: Meta = {
         "rows": rows,
         "name": name,
         "steps": list(steps),
@@ -39,7 +52,7 @@ def show(
         "tall": 420,
         "tools": True,
         "words": {
-            "cell": _("{name}[{row}, {column}]: the sum of {done} of {all} products is {value}"),
+            "tells": _("{name}[{row}, {column}]: the sum of {done} of {all} products is {value}"),
             "keys": _("Arrow keys move from cell to cell, Enter chooses one."),
         },
     }
@@ -49,7 +62,7 @@ def show(
     picture.mount(PRODUCT, meta, arrays, state=state)
 
 
-def _scale(values: np.ndarray) -> dict[str, object]:
+def _scale(values: np.ndarray) -> palette.Scale:
     """Around zero; its ends are where all but the largest hundredth lie, or a few outliers would leave it pale."""
     end = float(np.quantile(np.abs(values), 0.99)) or 1.0
     return palette.scale(palette.DIVERGING, -end, end)

@@ -1,32 +1,42 @@
 // X on the left, W above, X W where they meet. All three are drawn to one measure; every number was computed in core.
 
+import { clip, make, sized, staged, within } from "../../../shared/pictures/live/base.js";
+import { fill, quoted, Scale, short } from "../../../shared/pictures/live/numbers.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Anchors} Anchors */
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} rows
+ * @property {string} name
+ * @property {number[]} steps
+ * @property {Record<string, Anchors>} scales
+ * @property {Colours} colours
+ * @property {number} tall
+ * @property {boolean} tools
+ * @property {Words} words
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const GAP = 16;
 const NUMBERS = 30; // a cell this wide has room for its number
 const SPACIOUS = 230; // a corner this wide has room for the running sum
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const PRODUCT = {
   build(view) {
-    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
-    view.canvas = make("canvas", { role: "img" });
-    view.told = make("div", { class: "note" });
-    view.stage.append(view.canvas);
-    view.picture.append(view.stage, view.told);
-    const cell = (event) => PRODUCT.under(view, event.offsetX, event.offsetY);
-    view.canvas.addEventListener("pointermove", (event) => PRODUCT.hover(view, cell(event)));
-    view.canvas.addEventListener("pointerleave", () => PRODUCT.hover(view, null));
-    view.canvas.addEventListener("click", (event) => PRODUCT.choose(view, cell(event)));
-    view.stage.addEventListener("keydown", (event) => PRODUCT.key(view, event));
-    view.stage.addEventListener("blur", () => PRODUCT.hover(view, null));
+    staged(view);
+    view.sum = make("div", { class: "note" });
+    view.picture.append(view.sum);
   },
 
   update(view) {
     const { x, w } = view.arrays;
     view.sizes3 = { rows: x.shape[0], inner: x.shape[1], columns: w.shape[1] };
-    view.cursor = null;
     const { cell } = view.state;
     if (cell && (cell[0] >= view.sizes3.rows || cell[1] >= view.sizes3.columns)) view.state.cell = null;
-    view.stage.setAttribute("aria-label", `${view.meta.label} ${view.meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   layout(view) {
@@ -89,7 +99,7 @@ const PRODUCT = {
     PRODUCT.labels(view);
     const cell = view.cursor ?? view.state.cell;
     if (cell) PRODUCT.light(view, cell);
-    view.told.textContent = cell ? PRODUCT.said(view, cell) : "";
+    view.sum.textContent = cell ? PRODUCT.spoken(view, cell) : "";
   },
 
   grids(view) {
@@ -159,9 +169,9 @@ const PRODUCT = {
     pen.setLineDash([]);
   },
 
-  said(view, cell) {
+  spoken(view, cell) {
     const { meta } = view;
-    return fill(meta.words.cell, {
+    return fill(meta.words.tells, {
       name: meta.name, row: meta.rows[cell[0]], column: cell[1], done: meta.steps[view.frame], all: view.sizes3.inner, value: short(PRODUCT.value(view, cell), 4),
     });
   },
@@ -172,11 +182,8 @@ const PRODUCT = {
     return r >= 0 && r < rows && c >= 0 && c < columns ? [r, c] : null;
   },
 
-  hover(view, cell) {
-    view.canvas.style.cursor = cell ? "pointer" : "default";
-    if (JSON.stringify(cell) === JSON.stringify(view.cursor)) return;
-    view.cursor = cell;
-    view.draw();
+  hand(_view, cell) {
+    return cell ? "pointer" : "default";
   },
 
   choose(view, cell) {
@@ -185,25 +192,26 @@ const PRODUCT = {
     view.draw();
   },
 
-  key(view, event) {
-    const { rows, columns } = view.sizes3;
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    const now = view.cursor ?? view.state.cell ?? [rows - 1, 0];
-    const within = (x, n) => Math.max(0, Math.min(n - 1, x));
-    if (step) {
-      PRODUCT.hover(view, view.cursor || view.state.cell ? [within(now[0] + step[0], rows), within(now[1] + step[1], columns)] : now);
-      view.announce(PRODUCT.said(view, view.cursor));
-    } else if (event.key === "Enter" || event.key === " ") PRODUCT.choose(view, now);
-    else if (event.key === "Escape") PRODUCT.hover(view, null);
-    else return;
-    event.preventDefault();
+  start(view) {
+    return view.state.cell ?? [view.sizes3.rows - 1, 0];
+  },
+
+  step(view, now, [down, right]) {
+    const { rows, columns } = view.sizes3, from = now ?? view.state.cell;
+    return from ? [within(from[0] + down, rows), within(from[1] + right, columns)] : PRODUCT.start(view);
+  },
+
+  told(view) { // the sizes, and the chosen number as far as it has grown
+    const { x, w, partial } = view.arrays, { meta, state } = view;
+    const size = [x, w, partial].map(({ shape }) => shape.slice(-2).join(" × ")).join(", ");
+    return state.cell ? `${size}; ${PRODUCT.spoken(view, state.cell)}` : `${size}; Σ ${meta.steps[view.frame]} / ${x.shape[1]}`;
   },
 
   csv(view) {
     const { rows, columns } = view.sizes3;
-    const lines = Array.from({ length: rows }, (_, r) => [quoted(view.meta.rows[r]), ...Array.from({ length: columns }, (_, c) => PRODUCT.value(view, [r, c]))].join(","));
+    const lines = Array.from({ length: rows }, (_, r) => [quoted(view.meta.rows[r]), ...Array.from({ length: columns }, (_c, c) => PRODUCT.value(view, [r, c]))].join(","));
     return [["", ...Array(columns).keys()].join(","), ...lines].join("\n") + "\n";
   },
 };
 
-export default live(PRODUCT);
+export default PRODUCT;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,8 +12,22 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
-CLOCKS = live.component("clocks", HERE / "clocks.js", HERE / "clocks.css")
+CLOCKS = live.painter(HERE / "clocks.js")
 MOVE_NAMES = {"both": N_("both together"), "m": N_("only the query"), "n": N_("only the key")}
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    file: str
+    names: list[str]
+    places: list[int]
+    theta: list[float]
+    moves: list[list[str]]
+    range: list[float]
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
 
 
 def show(
@@ -27,8 +42,7 @@ def show(
 ) -> None:
     """One frame a shift. theta: (pair,). words, places: the query's and the key's. Releases "move" and "pair" too."""
     low, high = float(min(found.scores.min(), 0)), float(max(found.scores.max(), 0))
-    meta = {
-        "alt": f"{picture.says} q·k = {found.scores[MOVES.index(move), picture.slider.at]:.2f}",
+    meta: Meta = {
         "file": "clocks",
         "names": list(words),
         "places": list(places),

@@ -1,7 +1,35 @@
 // Clock faces: the hands of a query and a key, pair by pair, and the score while the words move. One frame a shift.
 
+import { AFTER_KEYS, clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { fill, quoted, short } from "../../../shared/pictures/live/numbers.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string} file
+ * @property {string[]} names
+ * @property {number[]} places
+ * @property {number[]} theta
+ * @property {string[][]} moves
+ * @property {number[]} range
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const WIDE_ENOUGH = 680, TAU = 2 * Math.PI;
 
+function ticks(low, high) {
+  const raw = (high - low) / 4, power = 10 ** Math.floor(Math.log10(raw)), unit = [1, 2, 5, 10].find((m) => m * power >= raw) * power;
+  const out = [];
+  for (let k = Math.ceil(low / unit); k * unit <= high; k++) out.push(k * unit);
+  return out;
+}
+
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const CLOCKS = {
   build(view) {
     view.modes = make("div", { class: "modes", role: "group" });
@@ -30,7 +58,6 @@ const CLOCKS = {
     });
     view.modes.replaceChildren(make("b", {}, meta.words.who), ...view.buttons);
     view.stage.setAttribute("aria-label", `${meta.label} ${meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", meta.alt);
   },
 
   layout(view) {
@@ -207,7 +234,7 @@ const CLOCKS = {
       pen.stroke();
       pen.setLineDash([]);
     };
-    for (const y of CLOCKS.ticks(low, high)) {
+    for (const y of ticks(low, high)) {
       pen.globalAlpha = y ? 0.25 : 0.6;
       line(() => y, view.colours.quiet, 1, [], n - 1);
       pen.globalAlpha = 1;
@@ -224,13 +251,6 @@ const CLOCKS = {
     CLOCKS.text(view, now, plot.x, plot.y - 14, { size: view.wide ? 16 : 14, bold: true, colour: view.colours.score, align: "left" });
     const below = { size: 12, colour: view.colours.quiet, most: plot.w - 70 };
     CLOCKS.text(view, `- - ${meta.words.alone}`, plot.x + plot.w / 2, plot.y + plot.h + 10, below);
-  },
-
-  ticks(low, high) {
-    const raw = (high - low) / 4, power = 10 ** Math.floor(Math.log10(raw)), unit = [1, 2, 5, 10].find((m) => m * power >= raw) * power;
-    const out = [];
-    for (let k = Math.ceil(low / unit); k * unit <= high; k++) out.push(k * unit);
-    return out;
   },
 
   minis(view) {
@@ -252,11 +272,17 @@ const CLOCKS = {
     });
   },
 
+  told(view) {
+    const { words } = view.meta;
+    return `${words.score} = ${short(CLOCKS.score(view), 2)}; ${fill(words.part, { part: short(CLOCKS.part(view), 2) })}`;
+  },
+
   csv(view) {
     const { scores } = view.arrays, n = scores.shape[1], heads = view.meta.moves.map(([, name]) => quoted(name));
-    const rows = Array.from({ length: n }, (_, t) => [t, ...view.meta.moves.map((_, m) => scores.values[m * n + t])].join(","));
+    const rows = Array.from({ length: n }, (_, t) => [t, ...view.meta.moves.map((_m, m) => scores.values[m * n + t])].join(","));
     return [["shift", ...heads].join(","), ...rows].join("\n") + "\n";
   },
 };
 
-export default live(CLOCKS);
+export const styles = [new URL("clocks.css", import.meta.url)];
+export default CLOCKS;

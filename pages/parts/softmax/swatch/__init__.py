@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -10,7 +11,15 @@ from pages.shared.pictures import live
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-SWATCH = live.component("swatch", HERE / "swatch.js")
+SWATCH = live.painter(HERE / "swatch.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    names: list[str]
+    column: str
+    tools: bool
 
 
 def show(
@@ -21,7 +30,7 @@ def show(
     names: list[str],
 ) -> None:
     """shares: (frame, name). colours: (name, 3) and mixed: (frame, 3), red, green and blue from 0 to 255."""
-    meta = {
+    meta: Meta = {
         "names": names,
         "column": _("name"),
         "tools": True,

@@ -1,7 +1,20 @@
 // A bar of coloured parts, each as wide as its share, and under it the colour they make together.
 
+import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { quoted } from "../../../shared/pictures/live/numbers.js";
+
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} names
+ * @property {string} column
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const PARTS = 64, MIXED = 120, BETWEEN = 26;
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const SWATCH = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
@@ -10,7 +23,6 @@ const SWATCH = {
 
   layout(view) {
     view.pen = sized(view.canvas, view.width, PARTS + BETWEEN + MIXED, view.ratio);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   draw(view) {
@@ -53,6 +65,12 @@ const SWATCH = {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.19 ? "#111" : "#fff";
   },
 
+  told(view) {
+    const { names } = view.meta, shares = view.arrays.shares.values, n = names.length;
+    const parts = names.map((name, i) => `${name} ${shares[view.frame * n + i].toFixed(2)}`).join(", ");
+    return `${parts}; ${SWATCH.css(view.arrays.mixed.values, view.frame)}`;
+  },
+
   csv(view) {
     const { names } = view.meta, n = names.length, { shares, colours, mixed } = view.arrays;
     const row = (name, share, rgb, i) => [quoted(name), share, ...[0, 1, 2].map((c) => rgb[3 * i + c])].join(",");
@@ -61,4 +79,4 @@ const SWATCH = {
   },
 };
 
-export default live(SWATCH);
+export default SWATCH;

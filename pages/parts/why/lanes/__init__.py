@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,8 +11,20 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-LANES = live.component("lanes", HERE / "lanes.js")
+LANES = live.painter(HERE / "lanes.js")
 ROLES = ("warn", "quiet", "a")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    tokens: list[str]
+    lanes: list[str]
+    told: list[list[str]]
+    levels: list[int] | None
+    column: str
+    colours: palette.Colours
+    tools: bool
 
 
 def ways(
@@ -28,7 +40,7 @@ def ways(
     routes: per lane (frame, point, 2), words travelled and layers climbed; lengths: (frame, lane), hops of each.
     told: (frame, lane).
     """
-    meta = _dressed(tokens, names, told, picture.says) | {"levels": [int(r[..., 1].max()) for r in routes]}
+    meta = _dressed(tokens, names, told, [int(r[..., 1].max()) for r in routes])
     arrays = {f"way{i}": route.astype(np.uint8 if route.max() < 256 else np.int32) for i, route in enumerate(routes)}
     picture.mount(LANES, meta, arrays | {"hops": lengths.astype(np.int32)})
 
@@ -41,18 +53,17 @@ def race(
     shares: np.ndarray,
 ) -> None:
     """shares: (frame, lane, token), between 0 and 1. told: (frame, lane)."""
-    meta = _dressed(tokens, names, told, picture.says)
+    meta = _dressed(tokens, names, told)
     packed = (shares * 255).round().astype(np.uint8)
     picture.mount(LANES, meta, {"shares": packed})
 
 
-def _dressed(tokens: list[str], names: list[str], told: list[list[str]], says: str) -> dict[str, Any]:
-    ends = "; ".join(f"{name}: {caption}" for name, caption in zip(names, told[-1], strict=True))
+def _dressed(tokens: list[str], names: list[str], told: list[list[str]], levels: list[int] | None = None) -> Meta:
     return {
-        "alt": f"{says} {ends}",
         "tokens": tokens,
         "lanes": names,
         "told": told,
+        "levels": levels,
         "column": _("name"),
         "colours": palette.roles(quiet="quiet", mark="a", **{f"lane{i}": role for i, role in enumerate(ROLES)}),
         "tools": True,

@@ -1,7 +1,25 @@
 // The same words in several lanes: the way of one word to the last (hops), or how much each word has taken in (race).
 
+import { clip, make, sized, steer } from "../../../shared/pictures/live/base.js";
+import { quoted } from "../../../shared/pictures/live/numbers.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} tokens
+ * @property {string[]} lanes
+ * @property {string[][]} told
+ * @property {number[] | null} levels
+ * @property {string} column
+ * @property {Colours} colours
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const LANE = { head: 28, box: 28, arcs: 40, level: 19, gap: 14, note: 24, named: 26 };
 
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const LANES = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
@@ -32,7 +50,6 @@ const LANES = {
     view.high = y + (view.noted ? LANE.note : 0);
     view.canvas.style.cursor = hops ? "ew-resize" : "default";
     view.pen = sized(view.canvas, view.width, view.high, view.ratio);
-    view.canvas.setAttribute("aria-label", meta.alt);
   },
 
   draw(view) {
@@ -163,11 +180,16 @@ const LANES = {
     view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));
   },
 
+  told(view) {
+    const { meta, frame } = view;
+    return meta.lanes.map((lane, i) => `${lane}: ${meta.told[frame][i]}`).join("; ");
+  },
+
   csv(view) {
     const { lanes, told, slider, column } = view.meta;
-    const rows = told.map((told, f) => [slider.stops[f], ...told.map(quoted)].join(","));
+    const rows = told.map((row, f) => [slider.stops[f], ...row.map(quoted)].join(","));
     return [[slider.label || column, ...lanes].map(quoted).join(","), ...rows].join("\n") + "\n";
   },
 };
 
-export default live(LANES);
+export default LANES;

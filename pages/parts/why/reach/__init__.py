@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,8 +12,24 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
-REACH = live.component("reach", HERE / "reach.js")
+REACH = live.painter(HERE / "reach.js")
 MOST = 60  # tokens drawn; of a longer text the last ones, and a sign for those before
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    file: str
+    tokens: list[str]
+    earlier: int
+    windows: list[int]
+    names: list[str]
+    best: list[str]
+    top: list[int]
+    right: list[bool]
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
 
 
 def show(
@@ -22,8 +39,7 @@ def show(
 ) -> None:
     """One frame for each window: which words are in reach, and the probabilities of the words that are followed."""
     drawn = tokens[-MOST:]
-    meta = {
-        "alt": f"{picture.says} {_alt(found)}",
+    meta: Meta = {
         "file": "reach",
         "tokens": list(drawn),
         "earlier": len(tokens) - len(drawn),
@@ -50,8 +66,3 @@ def show(
 def _place(found: Reach, id: int) -> int:
     """Its bar, or -1 where it has none."""
     return next((i for i, word in enumerate(found.words) if word.id == id), -1)
-
-
-def _alt(found: Reach) -> str:
-    told = [f"{window}: {word.token} {word.p:.0%}" for window, word in zip(found.windows, found.best, strict=True)]
-    return ", ".join(told[:24])

@@ -1,7 +1,32 @@
 // A text, the words in reach of its last one, and the next word. One frame for each window.
 
+import { clip, make, sized, steer } from "../../../shared/pictures/live/base.js";
+import { fill, quoted, sentences } from "../../../shared/pictures/live/numbers.js";
+
+/** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
+/** @typedef {import("../../../shared/pictures/live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string} file
+ * @property {string[]} tokens
+ * @property {number} earlier
+ * @property {number[]} windows
+ * @property {string[]} names
+ * @property {string[]} best
+ * @property {number[]} top
+ * @property {boolean[]} right
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
+
 const CHIP = { high: 32, pad: 8, gap: 5, row: 40 }, BAR = 27, ARCS = 74, WIDE = 640;
 
+const percent = (p) => `${(100 * p).toFixed(1)}%`;
+
+/** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const REACH = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
@@ -27,7 +52,7 @@ const REACH = {
     view.fontSize = texts.length > 24 ? 14 : 16;
     const most = Math.max(60, width - 2);
     const widths = texts.map((t) => Math.min(most, Math.max(22, measure(t, `${view.fontSize}px`) + 2 * CHIP.pad)));
-    view.answerWidth = Math.min(most, Math.max(...meta.best.map((t) => measure(`${t} 100 %`, `700 ${view.fontSize}px`))) + 2 * CHIP.pad + 6);
+    view.answerWidth = Math.min(most, Math.max(...meta.best.map((t) => measure(`${t} 100%`, `700 ${view.fontSize}px`))) + 2 * CHIP.pad + 6);
     const whole = widths.reduce((a, w) => a + w + CHIP.gap, 0) + view.answerWidth;
     view.arcs = whole <= width ? ARCS : 0;
     let x = 1, y = view.arcs + 4;
@@ -43,7 +68,6 @@ const REACH = {
     view.wide = width >= WIDE;
     view.below = y + CHIP.high + 18 + (view.wide ? 0 : 30);
     view.pen = sized(view.canvas, width, view.below + (meta.names.length + 1) * BAR + 4, view.ratio);
-    view.canvas.setAttribute("aria-label", meta.alt);
   },
 
   draw(view) {
@@ -94,8 +118,6 @@ const REACH = {
     pen.globalAlpha = 1;
   },
 
-  percent: (p) => `${(100 * p).toFixed(1)}%`,
-
   says(view) {
     const { pen, meta } = view, { x, y, w } = view.answer, f = view.frame, p = view.arrays.best.values[f];
     const colour = meta.right[f] ? view.colours.answer : view.colours.wrong;
@@ -116,15 +138,15 @@ const REACH = {
       return;
     }
     const left = view.width * 0.6, top = view.below;
-    const line = (text, font, colour, at) => {
+    const line = (text, font, ink, at) => {
       pen.font = `${font} ${view.font}`;
-      pen.fillStyle = colour;
+      pen.fillStyle = ink;
       pen.fillText(clip(pen, text, view.width - left), left, top + at);
     };
     line(sees, "16px", view.ink, 14);
     line(meta.words.says, "16px", view.ink, 52);
     line(meta.best[f], "700 38px", colour, 92);
-    line(REACH.percent(p), "600 22px", colour, 132);
+    line(percent(p), "600 22px", colour, 132);
     line(meta.words.dashed, "14px", view.colours.quiet, 172);
   },
 
@@ -150,17 +172,23 @@ const REACH = {
       pen.globalAlpha = 1;
       pen.fillStyle = view.ink;
       pen.textAlign = "left";
-      pen.fillText(REACH.percent(p), 100 + Math.max(1, space * p) + 6, y);
+      pen.fillText(percent(p), 100 + Math.max(1, space * p) + 6, y);
     });
   },
 
   tell(view, reach) {
     const { meta } = view, names = [...meta.names, meta.words.rest];
     const sees = fill(meta.words.sees, { n: reach, all: meta.tokens.length + meta.earlier });
-    const spoken = [sees, ...REACH.chances(view).map((p, i) => `${names[i]} ${REACH.percent(p)}`)], text = spoken.join(", ");
+    const spoken = [sees, ...REACH.chances(view).map((p, i) => `${names[i]} ${percent(p)}`)], text = spoken.join(", ");
     if (view.list.dataset.text === text) return;
     view.list.dataset.text = text;
     view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));
+  },
+
+  told(view) {
+    const { meta } = view, p = view.arrays.best.values[view.frame];
+    const sees = fill(meta.words.sees, { n: meta.windows[view.frame], all: meta.tokens.length + meta.earlier });
+    return sentences(sees, `${meta.words.says} ${meta.best[view.frame]} ${(100 * p).toFixed(0)}%`);
   },
 
   csv(view) {
@@ -170,4 +198,4 @@ const REACH = {
   },
 };
 
-export default live(REACH);
+export default REACH;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 import numpy as np
 import streamlit as st
@@ -13,7 +13,19 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-BARS = live.component("bars", HERE / "bars.js")
+BARS = live.painter(HERE / "bars.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    names: list[str]
+    high: float
+    marked: int | None
+    percent: bool
+    column: str
+    colours: palette.Colours
+    tools: bool
 
 
 def show(
@@ -30,9 +42,7 @@ def show(
 ) -> None:
     """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar."""
     frames = np.atleast_2d(values)
-    spoken = ", ".join(f"{n} {v:.3g}" for n, v in zip(names[:10], frames[0], strict=False))
-    meta = {
-        "alt": f"{picture.says} {spoken}",
+    meta: Meta = {
         "names": names,
         "high": high or float(np.nanmax(frames, initial=1e-9)),
         "marked": marked,

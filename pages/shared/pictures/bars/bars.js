@@ -1,7 +1,25 @@
 // Bars with names, largest first as Python ordered them, and behind each the bar of the untouched model.
 
+import { clip, make, sized } from "../live/base.js";
+import { quoted, short } from "../live/numbers.js";
+
+/** @typedef {import("../live/base.js").Colours} Colours */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} names
+ * @property {number} high
+ * @property {number | null} marked
+ * @property {boolean} percent
+ * @property {string} column
+ * @property {Colours} colours
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const ROW = 30;
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const BARS = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
@@ -13,7 +31,6 @@ const BARS = {
     const n = view.meta.names.length;
     view.box = { name: Math.min(110, view.width * 0.3), number: 62 };
     view.pen = sized(view.canvas, view.width, n * ROW + 6, view.ratio);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 
   draw(view) {
@@ -54,8 +71,13 @@ const BARS = {
     }
   },
 
+  told(view) {
+    const { names } = view.meta, { values } = view.arrays.values;
+    return names.slice(0, 10).map((name, i) => `${name} ${BARS.number(view, values[view.frame * names.length + i])}`).join(", ");
+  },
+
   number(view, x) {
-    return view.meta.percent ? `${(100 * x).toFixed(1)}%` : short(x, view.meta.digits ?? 3);
+    return view.meta.percent ? `${(100 * x).toFixed(1)}%` : short(x);
   },
 
   csv(view) {
@@ -65,4 +87,4 @@ const BARS = {
   },
 };
 
-export default live(BARS);
+export default BARS;

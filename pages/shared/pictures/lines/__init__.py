@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-LINES = live.component("lines", HERE / "lines.js", HERE / "lines.css")
+LINES = live.painter(HERE / "lines.js")
 ROLES = ("a", "q", "k", "v", "warn", "quiet")
 
 
@@ -36,6 +36,20 @@ class Axis:
     high: float | None = None
 
 
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    series: list[dict[str, Any]]
+    colours: palette.Colours
+    x: dict[str, Any]
+    y: dict[str, Any]
+    marks: list[dict[str, Any]]
+    choose: bool
+    tall: int
+    words: dict[str, str]
+    tools: bool
+
+
 def show(
     picture: live.Picture,
     values: np.ndarray,
@@ -56,8 +70,7 @@ def show(
     arrays = {"values": frames.astype(np.float32), "xs": np.asarray(xs, np.float32)}
     if moving is not None:
         arrays["moving"] = np.asarray(moving, np.float32)
-    meta = {
-        "alt": _alt(picture.says, frames, xs, series),
+    meta: Meta = {
         "series": [{"name": one.name, "dash": one.dash, "dots": one.dots} for one in series],
         "colours": _colours(series),
         "x": _axis(x, np.asarray(xs)),
@@ -86,8 +99,3 @@ def _axis(axis: Axis, numbers: np.ndarray, room: float = 0.0) -> dict[str, Any]:
     if axis.high is None and not axis.log:
         high += room * (high - low)
     return {"title": axis.title, "log": axis.log, "low": low, "high": high}
-
-
-def _alt(says: str, frames: np.ndarray, xs: np.ndarray, series: list[Series]) -> str:
-    ends = [f"{one.name}: {row[0]:.3g} … {row[-1]:.3g}" for one, row in zip(series, frames[0], strict=True)]
-    return f"{says} {xs[0]:.3g} … {xs[-1]:.3g}; " + "; ".join(ends[:6])

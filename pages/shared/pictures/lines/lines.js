@@ -1,5 +1,26 @@
 // Lines over a common axis, frame by frame: values, names at the line's end, marks, and the numbers under the pointer.
 
+import { clip, legend, make, sized, staged, svgOf, within } from "../live/base.js";
+import { escaped, quoted, short } from "../live/numbers.js";
+
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/** @typedef {{ title: string, log: boolean, low: number, high: number }} Axis */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {{ name: string, dash: boolean, dots: boolean }[]} series
+ * @property {Colours} colours
+ * @property {Axis} x
+ * @property {Axis} y
+ * @property {{ at: number, name: string }[]} marks
+ * @property {boolean} choose
+ * @property {number} tall
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const ROOM = { left: 58, right: 14, top: 18, bottom: 40 };
 
 function ticks(low, high, log, most) {
@@ -19,26 +40,17 @@ function tick(x) {
   return text.replace("-", "−");
 }
 
+function closest(xs, x) {
+  let best = 0;
+  for (let i = 1; i < xs.length; i++) if (Math.abs(xs[i] - x) < Math.abs(xs[best] - x)) best = i;
+  return best;
+}
+
+/** @type {import("../live/base.js").Painter<Meta>} */
 const LINES = {
   build(view) {
-    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
-    view.canvas = make("canvas", { role: "img" });
-    view.tip = make("div", { class: "tip", hidden: true });
-    view.legend = make("div", { class: "legend" });
-    view.stage.append(view.canvas, view.tip);
-    view.picture.append(view.legend, view.stage);
-    view.canvas.addEventListener("pointermove", (event) => LINES.point(view, LINES.nearest(view, event.offsetX)));
-    view.canvas.addEventListener("pointerleave", () => LINES.point(view, -1));
-    view.canvas.addEventListener("click", (event) => LINES.choose(view, LINES.nearest(view, event.offsetX)));
-    view.stage.addEventListener("keydown", (event) => LINES.key(view, event));
-    view.stage.addEventListener("blur", () => LINES.point(view, -1));
-  },
-
-  update(view) {
-    const { meta } = view;
-    view.at = -1;
-    view.stage.setAttribute("aria-label", `${meta.label} ${meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", meta.alt);
+    legend(view, []);
+    staged(view, view.legend);
   },
 
   layout(view) {
@@ -50,11 +62,7 @@ const LINES = {
     view.inner = inner;
     view.pen = sized(view.canvas, view.width, meta.tall, view.ratio);
     view.still = LINES.axes(view);
-    view.legend.replaceChildren(...meta.series.map(({ name, dash }, i) => {
-      const swatch = make("i", { class: dash ? "dash" : null });
-      swatch.style.borderColor = LINES.colour(view, i);
-      return make("span", {}, swatch, name);
-    }));
+    legend(view, meta.series.map(({ name, dash }, i) => [name, LINES.colour(view, i), dash]));
     view.legend.hidden = meta.series.length < 2 && !meta.series[0]?.name;
   },
 
@@ -159,7 +167,7 @@ const LINES = {
     if (moving !== undefined) LINES.stand(view, moving, view.ink);
     const chosen = view.state.at;
     if (Number.isInteger(chosen) && chosen < xs.length) LINES.stand(view, xs[chosen], view.accent);
-    if (view.at >= 0) LINES.stand(view, xs[view.at], view.ink);
+    if (view.cursor !== null) LINES.stand(view, xs[view.cursor], view.ink);
   },
 
   stand(view, x, colour) { // an upright line, and a dot where it meets each curve
@@ -170,8 +178,7 @@ const LINES = {
     pen.moveTo(view.px(x), ROOM.top);
     pen.lineTo(view.px(x), meta.tall - ROOM.bottom);
     pen.stroke();
-    let i = 0;
-    for (let k = 1; k < xs.length; k++) if (Math.abs(xs[k] - x) < Math.abs(xs[i] - x)) i = k;
+    const i = closest(xs, x);
     meta.series.forEach((_, s) => {
       const y = LINES.value(view, s, i);
       if (!LINES.shown(view, s, i)) return;
@@ -181,9 +188,9 @@ const LINES = {
     });
   },
 
-  nearest(view, offset) {
+  under(view, offset) {
     const xs = view.arrays.xs.values;
-    if (offset < ROOM.left - 8) return -1;
+    if (offset < ROOM.left - 8) return null;
     let best = 0;
     for (let i = 1; i < xs.length; i++) if (Math.abs(view.px(xs[i]) - offset) < Math.abs(view.px(xs[best]) - offset)) best = i;
     return best;
@@ -194,34 +201,32 @@ const LINES = {
     return [head, ...view.meta.series.map(({ name }, s) => `${name} ${short(LINES.value(view, s, i))}`)].join("\n");
   },
 
-  point(view, i) {
-    if (i === view.at) return;
-    view.at = i;
-    view.tip.hidden = i < 0;
-    if (i >= 0) {
-      view.tip.textContent = LINES.spoken(view, i);
-      view.tip.style.left = `${Math.max(90, Math.min(view.width - 90, view.px(view.arrays.xs.values[i])))}px`;
-      view.tip.style.top = `${ROOM.top + 60}px`;
-    }
-    view.draw();
+  spot(view, i) {
+    return [view.px(view.arrays.xs.values[i]), ROOM.top + 60];
+  },
+
+  start(view) {
+    return view.state.at ?? 0;
+  },
+
+  step(view, now, [, right]) {
+    return right ? within(now === null ? LINES.start(view) : now + right, view.arrays.xs.values.length) : null;
   },
 
   choose(view, i) {
-    if (i < 0 || !view.meta.choose) return;
+    if (i === null || !view.meta.choose) return;
     view.release("at", i);
     view.draw();
   },
 
-  key(view, event) {
-    const n = view.arrays.xs.values.length, step = { ArrowLeft: -1, ArrowRight: 1, Home: -n, End: n }[event.key];
-    const now = view.at >= 0 ? view.at : (view.state.at ?? 0);
-    if (step) {
-      LINES.point(view, Math.max(0, Math.min(n - 1, view.at < 0 ? now : now + step)));
-      view.announce(LINES.spoken(view, view.at).replaceAll("\n", ", "));
-    } else if (event.key === "Enter" || event.key === " ") LINES.choose(view, now);
-    else if (event.key === "Escape") LINES.point(view, -1);
-    else return;
-    event.preventDefault();
+  told(view) { // from where to where each line goes, and what it is where the slider stands
+    const xs = view.arrays.xs.values, n = xs.length, moving = view.arrays.moving?.values[view.frame];
+    const ends = view.meta.series.slice(0, 6).map(({ name }, s) => {
+      const drawn = Array.from(xs.keys()).filter((i) => LINES.shown(view, s, i));
+      return drawn.length ? `${name}: ${[drawn[0], drawn.at(-1)].map((i) => short(LINES.value(view, s, i))).join(" … ")}` : "";
+    });
+    const told = [`${view.meta.x.title} ${tick(xs[0])} … ${tick(xs[n - 1])}`, ...ends].filter(Boolean).join("; ");
+    return moving === undefined ? told : `${told}. ${LINES.spoken(view, closest(xs, moving)).replaceAll("\n", ", ")}`;
   },
 
   csv(view) {
@@ -231,8 +236,8 @@ const LINES = {
   },
 
   svg(view) {
-    const { meta } = view, parts = [], legend = view.legendNow;
-    const above = legend.length ? view.legend.offsetHeight + 10 : 0, foot = meta.tall - ROOM.bottom;
+    const { meta } = view, parts = [], entries = view.legendNow;
+    const above = entries.length ? view.legend.offsetHeight + 10 : 0, foot = meta.tall - ROOM.bottom;
     const text = (x, y, t, anchor) => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(t)}</text>`);
     const path = (d, colour, more) => parts.push(`<path d="${d}" fill="none" stroke="${colour}" ${more}/>`);
     for (const y of ticks(meta.y.low, meta.y.high, meta.y.log, 6)) {
@@ -252,7 +257,7 @@ const LINES = {
       if (dots) path(squares, colour, 'stroke-width="6"');
     });
     parts.push(`</g><g>`);
-    for (const [colour, dash, name, x, y] of legend) {
+    for (const [colour, dash, name, x, y] of entries) {
       path(`M${x} ${y + 13}h18`, colour, `stroke-width="3"${dash ? ' stroke-dasharray="6 3"' : ""}`);
       text(x + 24, y + 17, name, "start");
     }
@@ -272,4 +277,5 @@ const LINES = {
   },
 };
 
-export default live(LINES);
+export const styles = [new URL("lines.css", import.meta.url)];
+export default LINES;

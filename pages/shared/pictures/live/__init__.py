@@ -1,7 +1,7 @@
 """Live pictures: numbers computed in core, shipped once, drawn in the browser while a finger moves.
 
-A picture is a Streamlit component: base.js, which all share, and a painter's own script behind it. Its data is one
-block of bytes, so that no table library stands between core's arrays and the browser's typed arrays.
+All pictures are one Streamlit component: live.js, and behind it the painter that a picture's data names. Its data is
+one block of bytes, so that no table library stands between core's arrays and the browser's typed arrays.
 """
 
 from __future__ import annotations
@@ -9,17 +9,51 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import streamlit as st
+from streamlit.components.v2.component_manager import BidiComponentManager
+from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
+from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
 HERE = Path(__file__).parent
+PAGES = HERE.parents[2]
 KINDS = {"float32": "f4", "float64": "f8", "int32": "i4", "uint8": "u1", "float16": "f2"}
 Renderer = Callable[..., Any]
+
+
+class Dial(TypedDict):
+    """A slider as the browser is told of it; the same stands in base.js."""
+
+    name: str
+    label: str
+    stops: list[float]
+    shown: list[str]
+    stream: bool
+    together: bool
+    hidden: bool
+    seq: int
+    at: int
+
+
+class Common(TypedDict):
+    """What every picture says, beside what its painter says; the same stands in base.js."""
+
+    painter: str
+    quantity: str
+    label: str
+    signature: bool
+    tools: bool
+    key: str
+    id: str
+    state: dict[str, Any]
+    slider: NotRequired[Dial]
+    captions: NotRequired[list[str]]
 
 
 @dataclass(frozen=True)
@@ -66,27 +100,47 @@ class Picture:
 
     def mount(
         self,
-        renderer: Renderer,
-        meta: dict[str, Any],
+        painter: Painter,
+        meta: Mapping[str, object],
         arrays: dict[str, np.ndarray],
         *,
         state: dict[str, Any] | None = None,
         triggers: tuple[str, ...] = (),
     ) -> None:
         """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
-        told = {"quantity": self.quantity, "label": self.says, "alt": self.says, "signature": self.signature}
-        how = {"slider": self.slider, "captions": self.captions, "released": self.released}
-        mount(renderer, self.key, told | meta, arrays, state=state, triggers=triggers, **how)
+        told: dict[str, Any] = {"painter": painter.script, "quantity": self.quantity, "label": self.says}
+        told |= {"signature": self.signature, **meta}
+        how: dict[str, Any] = {"slider": self.slider, "captions": self.captions, "released": self.released}
+        mount(painter, self.key, told, arrays, state=state, triggers=triggers, **how)
 
 
-def component(name: str, painter: Path, *styles: Path) -> Renderer:
-    """A kind of picture: `painter` is the script that draws it."""
-    js = (HERE / "base.js").read_text("utf8") + painter.read_text("utf8")
-    css = "".join(path.read_text("utf8") for path in (HERE / "base.css", *styles))
-    return st.components.v2.component(name, js=js, css=css)
+@dataclass(frozen=True)
+class Painter:
+    """A kind of picture. script: the module that draws it, as its address ends: from the folder of the pages."""
+
+    script: str
+
+    def __call__(self, **how: Any) -> Any:
+        """Mount the one component behind all pictures; its scripts go over HTTP, once, and not with every picture."""
+        return _component(get_bidi_component_manager())(**how)
 
 
-DIAL = component("dial", HERE / "dial.js")
+def painter(script: Path) -> Painter:
+    """The kind of picture that this script draws."""
+    return Painter(script.relative_to(PAGES).as_posix())
+
+
+@lru_cache(1)
+def _component(manager: BidiComponentManager) -> Renderer:
+    """Streamlit serves a component's files where the manifest of a package names their folder: here is ours. Once for
+    each server; AppTest starts one for each app."""
+    folder = ComponentConfig(name="live", asset_dir=PAGES.name)
+    manager.register_from_manifest(ComponentManifest(name="explainer", version="1", components=[folder]), PAGES.parent)
+    script = (HERE / "live.js").relative_to(PAGES).as_posix()
+    return st.components.v2.component("explainer.live", js=script)
+
+
+DIAL = painter(HERE / "dial.js")
 
 
 def pack(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
@@ -155,7 +209,7 @@ def mount(
     digest = hashlib.blake2b(digest_size=12)
     digest.update(json.dumps(meta, sort_keys=True).encode())
     for array in arrays.values():
-        digest.update(np.ascontiguousarray(array))
+        digest.update(np.ascontiguousarray(array).data)
     shipped, times = _held(key, digest.hexdigest(), now)
     if slider:
         meta["slider"]["at"] = slider.stops.index(shipped[slider.name])
@@ -166,7 +220,7 @@ def mount(
     renderer(key=key, data=pack(meta, arrays), **callbacks)
 
 
-def _dial(slider: Slider, key: str) -> dict[str, Any]:
+def _dial(slider: Slider, key: str) -> Dial:
     seen = _answers(key).get("seq", 0) if slider.stream else 0
     return {
         "name": slider.name,
@@ -182,7 +236,8 @@ def _dial(slider: Slider, key: str) -> dict[str, Any]:
 
 
 def _answers(key: str) -> dict[str, Any]:
-    return st.session_state.setdefault("_live", {}).setdefault(key, {})
+    memories: dict[str, dict[str, Any]] = st.session_state.setdefault("_live", {})
+    return memories.setdefault(key, {})
 
 
 def forget() -> None:
@@ -222,7 +277,7 @@ def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None) ->
 
 def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None]) -> None:
     """A slider without a picture, for controls that need core: it streams, and what follows is drawn as it moves."""
-    meta = {"quantity": slider.name, "label": slider.label, "signature": False, "tools": False}
+    meta = {"painter": DIAL.script, "quantity": slider.name, "label": slider.label, "signature": False, "tools": False}
     mount(DIAL, key, meta, {}, slider=replace(slider, stream=True), released=released)
 
 

@@ -1,37 +1,57 @@
 // What every live picture shares: reading the packed numbers, the slider, frames, the theme, announcements, export.
 // A painter draws; it is handed a View and knows nothing of Streamlit.
 
-const VIEWS = new WeakMap(); // root -> View: Streamlit calls the module again on every change of data or theme
+import { Scale, sentences } from "./numbers.js";
+
+/** @typedef {{ light: number[][], dark: number[][], low: number, high: number }} Anchors */
+/** @typedef {{ light: Record<string, string>, dark: Record<string, string> }} Colours */
+/** @typedef {Record<string, string>} Words */
+/**
+ * A slider, as Python tells of it.
+ * @typedef {object} Dial
+ * @property {string} name
+ * @property {string} label
+ * @property {number[]} stops
+ * @property {string[]} shown
+ * @property {boolean} stream
+ * @property {boolean} together
+ * @property {boolean} hidden
+ * @property {number} seq
+ * @property {number} at
+ */
+/**
+ * What Python says of every picture.
+ * @typedef {object} Common
+ * @property {string} painter
+ * @property {string} quantity
+ * @property {string} label
+ * @property {boolean} signature
+ * @property {boolean} tools
+ * @property {string} key
+ * @property {string} id
+ * @property {Record<string, any>} state
+ * @property {Dial} [slider]
+ * @property {string[]} [captions]
+ */
+/** @typedef {{ shape: number[], values: any }} Numbers */
+/**
+ * A view as its painter sees it: what Python says is known, what the painter keeps on it is its own affair.
+ * @template M
+ * @typedef {View & Record<string, any> & { meta: M }} Seen
+ */
+/**
+ * @template M
+ * @typedef {Record<string, (view: Seen<M>, ...more: any[]) => any>} Painter
+ */
+
 const LEFT = new Map(); // the key of a picture -> how the hand left it, and what Python had said then
-const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array, f2: Uint16Array };
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
-const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
+export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
-let halves = null; // float32 of every float16
-function half(bits) {
-  if (!halves) {
-    halves = new Float32Array(65536);
-    for (let h = 0; h < 65536; h++) {
-      const e = (h >> 10) & 31, m = h & 1023, s = h >> 15 ? -1 : 1;
-      halves[h] = e === 31 ? (m ? NaN : s * Infinity) : s * (e ? 2 ** (e - 15) * (1 + m / 1024) : 2 ** -14 * (m / 1024));
-    }
-  }
-  return Float32Array.from(bits, (b) => halves[b]);
-}
+const AFTER_MOVES = 120; // ms after the last frame before it is described
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -1e9], End: [0, 1e9] };
 
-function unpack(bytes) {
-  const copy = bytes.slice(); // aligned: typed arrays may only start on multiples of their size
-  const head = new DataView(copy.buffer).getUint32(0, true);
-  const { meta, arrays } = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + head)));
-  const out = {};
-  for (const { name, kind, shape, at } of arrays) {
-    const flat = new KINDS[kind](copy.buffer, at, shape.reduce((a, b) => a * b, 1));
-    out[name] = { shape, values: kind === "f2" ? half(flat) : flat };
-  }
-  return { meta, arrays: out };
-}
-
-function make(tag, attributes = {}, ...children) {
+export function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
@@ -40,52 +60,29 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
-function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
-}
-
-function short(x, digits = 3) {
-  if (Number.isNaN(x)) return "NaN";
-  if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
-  const a = Math.abs(x);
-  if (Number.isInteger(x) && a >= 100 && a < 2 ** 24) return x.toLocaleString("en-US").replace("-", "−"); // a count
-  const text = a === 0 ? "0" : a < 10 ** -digits || a >= 1e6 ? x.toExponential(2) : x.toFixed(a >= 100 ? 1 : a >= 10 ? 2 : digits);
-  return text.replace("-", "−");
-}
-
-function download(name, blob) {
+export function download(name, blob) {
   const link = make("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// A colour scale: anchors in, 256 colours out, both as bytes for pictures and as text for shapes.
-class Scale {
-  constructor({ anchors, low, high }) {
-    Object.assign(this, { low, high, bytes: new Uint8Array(768) });
-    for (let i = 0; i < 256; i++) {
-      const x = (i / 255) * (anchors.length - 1), k = Math.min(Math.floor(x), anchors.length - 2);
-      for (let c = 0; c < 3; c++) this.bytes[3 * i + c] = Math.round(anchors[k][c] + (x - k) * (anchors[k + 1][c] - anchors[k][c]));
-    }
-  }
-  index(x) {
-    const i = Math.round((255 * (x - this.low)) / (this.high - this.low));
-    return i < 0 ? 0 : i > 255 ? 255 : i;
-  }
-  css(x) {
-    const i = 3 * this.index(x);
-    return `rgb(${this.bytes[i]},${this.bytes[i + 1]},${this.bytes[i + 2]})`;
-  }
-  ink(x) { // black or white, whichever can be read on this colour
-    const i = 3 * this.index(x);
-    const [r, g, b] = [0, 1, 2].map((c) => (this.bytes[i + c] / 255) ** 2.2);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.19 ? "#111" : "#fff";
-  }
-}
+export class View {
+  frame = 0;
+  /** @type {any} */ meta = null; // what Python says: Common and the painter's own
+  /** @type {Record<string, Numbers>} */ arrays = {};
+  /** @type {Record<string, any>} */ state = {};
+  /** @type {any} */ cursor = null;
+  /** @type {Record<string, string>} */ awaited = {}; // let go here, and not yet heard back from Python
+  /** @type {Record<string, any>} */ timers = {};
+  /** @type {HTMLElement} */ stage = undefined;
+  /** @type {HTMLCanvasElement} */ canvas = undefined;
+  /** @type {HTMLElement} */ tip = undefined;
+  /** @type {HTMLElement} */ legend = undefined;
+  /** @type {(name: string, value: any) => void} */ setStateValue = undefined;
+  /** @type {(name: string, value: any) => void} */ setTriggerValue = undefined;
 
-class View {
   constructor(shadow, painter) {
-    Object.assign(this, { painter, frame: 0, meta: null, state: {}, awaited: {}, timers: {}, listeners: [] });
+    this.painter = painter;
     this.root = make("div", { class: "live", role: "group" });
     this.picture = make("div", { class: "picture" });
     this.note = make("div", { class: "note", hidden: true });
@@ -121,6 +118,8 @@ class View {
       for (const [name, value] of Object.entries(meta.state ?? {})) this.receive(name, value);
       this.remember();
       this.painter.update?.(this);
+      if (this.cursor !== null && !this.painter.exists?.(this, this.cursor)) this.cursor = null;
+      this.stage?.setAttribute("aria-label", sentences(meta.label, meta.words?.keys));
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
     this.resize(true);
@@ -135,7 +134,7 @@ class View {
     if (this.range && this.meta.slider && last.frame < this.meta.slider.stops.length) this.go(last.frame);
   }
 
-  left() {
+  leftAs() {
     LEFT.set(this.meta.key, { id: this.meta.id, state: { ...this.state }, frame: this.frame });
   }
 
@@ -151,7 +150,7 @@ class View {
   // Tell Python, once the hand rests.
   release(name, value, wait = 0) {
     this.state[name] = value;
-    this.left();
+    this.leftAs();
     this.awaited[name] = JSON.stringify(value);
     clearTimeout(this.timers[name]);
     const send = () => this.setStateValue(name, value);
@@ -195,13 +194,61 @@ class View {
     if (slider && this.range) this.value.textContent = slider.shown[this.frame];
     this.note.hidden = !captions;
     if (captions) this.note.textContent = captions[this.frame] ?? captions[0];
+    if (this.tip) this.showTip();
+    this.describe();
+  }
+
+  // What the picture shows now, for those who cannot see it: once the hand rests, as nobody hears every frame of a drag.
+  describe() {
+    const canvas = this.picture.querySelector("canvas");
+    if (!canvas) return;
+    const say = () => canvas.setAttribute("aria-label", this.told);
+    clearTimeout(this.timers.told);
+    if (canvas.hasAttribute("aria-label")) this.timers.told = setTimeout(say, AFTER_MOVES);
+    else say();
+  }
+
+  get told() {
+    return sentences(this.meta.label, this.captionNow, this.painter.told?.(this));
+  }
+
+  // ---- the cursor: where a pointer or an arrow key is, null where it is nowhere ----
+  point(place, aloud = false) {
+    const { painter } = this;
+    this.canvas.style.cursor = painter.hand?.(this, place) ?? "default";
+    if (JSON.stringify(place) !== JSON.stringify(this.cursor)) {
+      this.cursor = place;
+      this.draw();
+    }
+    if (aloud && place !== null) this.announce(painter.spoken(this, place).replaceAll("\n", ", "));
+  }
+
+  showTip() {
+    const { painter, cursor, tip } = this;
+    tip.hidden = cursor === null || !painter.spot;
+    if (tip.hidden) return;
+    tip.textContent = painter.spoken(this, cursor); // what is there now: the slider may move under a resting hand
+    const [x, y] = painter.spot(this, cursor), half = tip.offsetWidth / 2;
+    tip.style.left = `${Math.max(half, Math.min(this.width - half, x))}px`;
+    tip.style.top = `${y}px`;
+  }
+
+  keyed(event) {
+    const { painter } = this, by = ARROWS[event.key];
+    if (by) {
+      const place = painter.step(this, this.cursor, by);
+      if (place !== null) this.point(place, true);
+    } else if (painter.choose && (event.key === "Enter" || event.key === " ")) painter.choose(this, this.cursor ?? painter.start(this), true);
+    else if (event.key === "Escape") this.point(null);
+    else return;
+    event.preventDefault();
   }
 
   // ---- the slider: frames in the browser, or a stream of values to Python ----
   showDial(slider) {
     this.dial.hidden = !slider || Boolean(slider.hidden);
     if (!slider) return void (this.frame = 0);
-    if (!this.range) this.buildDial(slider);
+    if (!this.range) this.buildDial();
     this.range.max = slider.stops.length - 1;
     if (this.frame >= slider.stops.length) this.go(slider.at); // another text, another slider: the place is gone
     if (this.held) return; // under the finger: leave it there
@@ -212,17 +259,17 @@ class View {
     else this.go(slider.at);
   }
 
-  buildDial(slider) {
+  buildDial() {
     this.range = make("input", { type: "range", min: 0, step: 1 });
     this.caption = make("span", { class: "caption" });
     this.value = make("output");
     this.dial.append(make("label", {}, this.caption, this.range, this.value));
     this.range.addEventListener("pointerdown", (event) => {
       this.range.setPointerCapture(event.pointerId);
-      Object.assign(this, { held: true, keyed: false });
+      Object.assign(this, { held: true, byKey: false });
     });
     this.range.addEventListener("lostpointercapture", () => (this.held = false));
-    this.range.addEventListener("keydown", () => (this.keyed = true));
+    this.range.addEventListener("keydown", () => (this.byKey = true));
     this.range.addEventListener("input", () => this.moved());
     this.range.addEventListener("change", () => this.let_go());
   }
@@ -255,13 +302,13 @@ class View {
 
   let_go() {
     const { name, stops, stream } = this.meta.slider;
-    const keyed = this.keyed;
-    this.keyed = this.held = false;
-    this.left();
+    const wait = this.byKey ? AFTER_KEYS : 0;
+    this.byKey = this.held = false;
+    this.leftAs();
     if (stream) {
       this.resting = true;
       this.stream();
-    } else this.release(name, stops[this.frame], keyed ? AFTER_KEYS : 0);
+    } else this.release(name, stops[this.frame], wait);
   }
 
   // One request in flight; when it is answered the newest value goes out, and the last one always does.
@@ -312,6 +359,7 @@ class View {
   }
 
   // [colour, dashed or null where it is filled, name, x, y] of every entry of the legend, as it stands on the page.
+  /** @returns {[string, boolean | null, string, number, number][]} */
   get legendNow() {
     if (!this.legend || this.legend.hidden) return [];
     const from = this.legend.getBoundingClientRect();
@@ -325,9 +373,9 @@ class View {
 }
 
 // The picture as it is saved: the legend above it and its words beneath, as on the page.
-function whole(view) {
+export function whole(view) {
   const canvas = view.picture.querySelector("canvas"), ratio = canvas.width / canvas.clientWidth;
-  const legend = view.legendNow, above = legend.length ? view.legend.offsetHeight + 10 : 0;
+  const entries = view.legendNow, above = entries.length ? view.legend.offsetHeight + 10 : 0;
   const all = make("canvas"), pen = all.getContext("2d"), font = `600 13px ${view.font}`;
   pen.font = font;
   const words = folded(pen, view.captionNow, canvas.clientWidth - 10);
@@ -339,7 +387,7 @@ function whole(view) {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.textBaseline = "middle";
   pen.font = `13px ${view.font}`;
-  for (const [colour, dash, name, x, y] of legend) {
+  for (const [colour, dash, name, x, y] of entries) {
     pen.strokeStyle = pen.fillStyle = colour;
     pen.lineWidth = 3;
     if (dash === null) pen.fillRect(x, y + 6, 13, 13);
@@ -359,13 +407,13 @@ function whole(view) {
   return all;
 }
 
-function svgOf(view, width, height, size, parts) {
+export function svgOf(view, width, height, size, parts) {
   const paper = `<rect width="100%" height="100%" fill="${view.paper}"/>`, face = `font-family="sans-serif" font-size="${size}" fill="${view.ink}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ${face}>${paper}${parts.join("")}</svg>`;
 }
 
 // Text in lines no wider than this, broken where words end or between two signs of Chinese.
-function folded(pen, text, width) {
+export function folded(pen, text, width) {
   const lines = [];
   for (const piece of text.match(/[^\s\u3000-\u9fff\uff00-\uffef]+\s*|\s+|./gu) ?? []) {
     if (lines.length && pen.measureText(lines.at(-1) + piece.trimEnd()).width <= width) lines[lines.length - 1] += piece;
@@ -374,8 +422,37 @@ function folded(pen, text, width) {
   return lines;
 }
 
+// A canvas with a tip that the keyboard reaches too. Its painter says what is under a pointer (under), where the cursor
+// goes by an arrow key (step) and where it begins (start), what is there (spoken), and what choosing it does (choose).
+export function staged(view, ...above) {
+  const { painter } = view;
+  view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
+  view.canvas = make("canvas", { role: "img" });
+  view.tip = make("div", { class: "tip", hidden: true });
+  view.stage.append(view.canvas, view.tip);
+  view.picture.append(...above, view.stage);
+  const under = (event) => painter.under(view, event.offsetX, event.offsetY);
+  view.canvas.addEventListener("pointermove", (event) => view.point(under(event)));
+  view.canvas.addEventListener("pointerleave", () => view.point(null));
+  view.canvas.addEventListener("click", (event) => painter.choose?.(view, under(event)));
+  view.stage.addEventListener("keydown", (event) => view.keyed(event));
+  view.stage.addEventListener("blur", () => view.point(null));
+}
+
+export const within = (x, n) => Math.max(0, Math.min(n - 1, x));
+
+// Names in their colours above a picture. dash: null for an area, else whether the line is dashed.
+export function legend(view, entries) {
+  view.legend ??= make("div", { class: "legend" });
+  view.legend.replaceChildren(...entries.map(([name, colour, dash]) => {
+    const swatch = make("i", { class: dash === null ? "area" : dash ? "dash" : null });
+    swatch.style[dash === null ? "background" : "borderColor"] = colour;
+    return make("span", {}, swatch, name);
+  }));
+}
+
 // A canvas of a size in CSS pixels, sharp on every screen.
-function sized(canvas, width, height, ratio) {
+export function sized(canvas, width, height, ratio) {
   canvas.width = Math.max(1, Math.round(width * ratio));
   canvas.height = Math.max(1, Math.round(height * ratio));
   canvas.style.width = `${width}px`;
@@ -386,7 +463,7 @@ function sized(canvas, width, height, ratio) {
 }
 
 // A finger on the picture moves the slider too. at(x, y, down) is the stop under it, null where there is none.
-function steer(view, canvas, at) {
+export function steer(view, canvas, at) {
   const move = (event, down) => {
     const stop = at(event.offsetX, event.offsetY, down);
     if (stop === null || stop === view.frame) return;
@@ -407,27 +484,9 @@ function steer(view, canvas, at) {
   });
 }
 
-function clip(context, text, width) {
+export function clip(context, text, width) {
   if (context.measureText(text).width <= width) return text;
   let n = text.length;
   while (n > 1 && context.measureText(text.slice(0, n) + "…").width > width) n--;
   return text.slice(0, n) + "…";
-}
-
-function quoted(x) { // a token that a spreadsheet would take for a formula is marked as text
-  const text = typeof x === "string" && /^[=+\-@]/.test(x) ? "'" + x : String(x);
-  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-const escaped = (x) => String(x).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-
-function live(painter) {
-  return ({ data, parentElement, setStateValue, setTriggerValue }) => {
-    if (!data) return;
-    const { meta, arrays } = unpack(data);
-    let view = VIEWS.get(parentElement);
-    if (!view) VIEWS.set(parentElement, (view = new View(parentElement, painter)));
-    Object.assign(view, { setStateValue, setTriggerValue });
-    view.update(meta, arrays);
-    return () => parentElement.isConnected || view.close();
-  };
 }

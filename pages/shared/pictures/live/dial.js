@@ -1,3 +1,3 @@
 // A slider alone: its values stream to Python while it is dragged.
 
-export default live({});
+export default {};

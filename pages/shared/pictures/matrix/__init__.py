@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
-MATRIX = live.component("matrix", HERE / "matrix.js", HERE / "matrix.css")
+MATRIX = live.painter(HERE / "matrix.js")
 EXACT = 250_000  # cells shipped as float32; beyond, float16 keeps three digits at half the bytes
 FROM_ZERO = {
     "weights",
@@ -59,6 +59,44 @@ class Cut:
     entropy: np.ndarray | None = None
 
 
+class CutMeta(TypedDict):
+    """The cell that is cut, and what is written over its row."""
+
+    cell: list[int]
+    strip: str
+
+
+class Dressed(TypedDict):
+    """The part of it that is the same for all numbers."""
+
+    paint: bool
+    cut: CutMeta | None
+    rowTitle: str
+    columnTitle: str
+    scale: palette.Scale
+    scales: list[palette.Scale] | None
+    colours: palette.Colours
+    digits: int
+    cellWidth: int
+    cellHeight: int | None
+    rowHeight: int | None
+    tall: int
+    strip: str
+    legible: bool
+    point: list[list[int]]
+    tools: bool
+    words: dict[str, str]
+
+
+class Meta(Dressed):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    rows: list[str] | None
+    columns: list[str] | None
+    packed: int
+    row: int | list[int] | None
+
+
 def show(
     picture: live.Picture,
     values: np.ndarray,
@@ -81,9 +119,9 @@ def show(
     """
     look = look or Look()
     frames = values if values.ndim == 3 else values[None]
-    arrays, packed = _arrays(frames, shut, entropy, cut)
-    meta = _dressed(look, picture.quantity, frames, paint, cut) | {
-        "alt": _alt(picture.says, frames, rows, columns),
+    arrays, packed = _arrays(frames, shut, entropy, cut, paint)
+    meta: Meta = {
+        **_dressed(look, picture.quantity, frames, paint, cut),
         "rows": rows,
         "columns": columns,
         "packed": packed,
@@ -108,7 +146,7 @@ def stroke(value: Any, rows: int, columns: int) -> tuple[frozenset[tuple[int, in
     return (frozenset(cells), value[0] == "1") if inside else None
 
 
-def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cut | None) -> dict[str, Any]:
+def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cut | None) -> Dressed:
     return {
         "paint": paint,
         "cut": {"cell": list(cut.cell), "strip": cut.strip} if cut else None,
@@ -119,7 +157,7 @@ def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cu
         or None,
         "colours": palette.roles(row=look.row_role, column=look.column_role, bar="a"),
         "digits": look.digits,
-        "cell": look.most,
+        "cellWidth": look.most,
         "cellHeight": look.flat,
         "rowHeight": look.row_height,
         "tall": look.tall,
@@ -128,7 +166,8 @@ def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cu
         "point": [list(p) for p in look.point],
         "tools": look.tools,
         "words": {
-            "cell": _("{row} → {column}: {value}"),
+            "tells": _("{row} → {column}: {value}"),
+            "told": _("{rows} by {columns} cells; the largest is {row}, {column}: {value}"),
             "closed": _(look.closed),
             "keys": _("Arrow keys move from cell to cell, Enter opens or closes one.")
             if paint
@@ -138,15 +177,15 @@ def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cu
 
 
 def _arrays(
-    frames: np.ndarray, shut: np.ndarray | None, entropy: np.ndarray | None, cut: Cut | None
+    frames: np.ndarray, shut: np.ndarray | None, entropy: np.ndarray | None, cut: Cut | None, paint: bool
 ) -> tuple[dict[str, np.ndarray], int]:
-    """(arrays, size of the packed triangle or 0). Only the lower triangle of a causal stack is shipped."""
-    _n, size, columns = frames.shape
-    packed = 0
-    if size == columns and size > 48 and not np.triu(np.nan_to_num(frames[[0, -1]], neginf=0), 1).any():
-        i, j = np.tril_indices(size)
-        frames, packed = frames[:, i, j], size
-    kind = np.float32 if frames.size <= EXACT else np.float16
+    """(arrays, size of the packed triangle or 0). Frames that are all alike are shipped once."""
+    if len(frames) > 1 and np.array_equal(frames, np.broadcast_to(frames[:1], frames.shape), equal_nan=True):
+        frames = frames[:1]
+    packed = 0 if paint else _triangle(frames, shut)
+    if packed:
+        frames = frames[(slice(None), *np.tril_indices(packed))]
+    kind: type[np.floating[Any]] = np.float32 if frames.size <= EXACT else np.float16
     if (np.abs(frames[np.isfinite(frames)]) > np.finfo(np.float32).max).any():
         kind = np.float64  # numbers that would become infinite on the way
     arrays = {"values": frames.astype(kind)}
@@ -160,28 +199,26 @@ def _arrays(
     return arrays, packed
 
 
-def _row_scale(row: np.ndarray, end: float) -> dict[str, object]:
+def _triangle(frames: np.ndarray, shut: np.ndarray | None) -> int:
+    """The size of a causal stack, of which the lower triangle says all; 0 where it is none."""
+    _n, rows, columns = frames.shape
+    if rows != columns:
+        return 0
+    if shut is not None:
+        return rows if shut.ndim == 2 and np.array_equal(shut, np.triu(np.ones_like(shut), 1)) else 0
+    return rows if rows > 48 and not np.triu(np.nan_to_num(frames, neginf=0), 1).any() else 0
+
+
+def _row_scale(row: np.ndarray, end: float) -> palette.Scale:
     """From zero where a row is nowhere negative, else around zero."""
     if (row[np.isfinite(row)] < 0).any():
         return palette.scale(palette.DIVERGING, -end, end)
     return palette.scale(palette.WEIGHTS, 0.0, end)
 
 
-def _scale(quantity: str, frames: np.ndarray, look: Look) -> dict[str, object]:
+def _scale(quantity: str, frames: np.ndarray, look: Look) -> palette.Scale:
     finite = frames[np.isfinite(frames)]
     bound = look.bound or float(np.abs(finite).max(initial=1e-6))
     if quantity.rsplit(".", 1)[-1] in FROM_ZERO:
         return palette.scale(palette.WEIGHTS, 0.0, look.bound or 1.0)
     return palette.scale(palette.DIVERGING, -bound, bound)
-
-
-def _alt(says: str, frames: np.ndarray, rows: list[str] | None, columns: list[str] | None) -> str:
-    """The sentence, the size, and the largest cell: what a glance would tell."""
-    first = np.where(np.isfinite(frames[0]), frames[0], -np.inf)
-    if not np.isfinite(first).any():
-        return says
-    r, c = np.unravel_index(int(first.argmax()), first.shape)
-    place = {"row": rows[r] if rows else r, "column": columns[c] if columns else c}
-    size = {"rows": first.shape[0], "columns": first.shape[1]}
-    end = _("{rows} by {columns} cells; the largest is {row}, {column}: {value}")
-    return says + " " + end.format(**size, **place, value=f"{first[r, c]:.3g}")

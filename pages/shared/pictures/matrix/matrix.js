@@ -1,13 +1,46 @@
 // The live matrix: tokens on both axes, numbers in the cells when there is room, a cell cursor, frames under a slider.
 // Everything it draws was computed in core; it adds no number of its own.
 
+import { clip, make, sized, staged, svgOf, within } from "../live/base.js";
+import { escaped, exact, fill, quoted, Scale, short, signed } from "../live/numbers.js";
+
+/** @typedef {import("../live/base.js").Anchors} Anchors */
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[] | null} rows
+ * @property {string[] | null} columns
+ * @property {number} packed
+ * @property {number | number[] | null} row
+ * @property {boolean} paint
+ * @property {{ cell: number[], strip: string } | null} cut
+ * @property {string} rowTitle
+ * @property {string} columnTitle
+ * @property {Anchors} scale
+ * @property {Anchors[] | null} scales
+ * @property {Colours} colours
+ * @property {number} digits
+ * @property {number} cellWidth
+ * @property {number | null} cellHeight
+ * @property {number | null} rowHeight
+ * @property {number} tall
+ * @property {string} strip
+ * @property {boolean} legible
+ * @property {number[][]} point
+ * @property {boolean} tools
+ * @property {Words} words
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const GAP_BELOW = 48; // more rows or columns than this are drawn without gaps between the cells
 const LEGIBLE = 64; // a row of more numbers than this is no longer read one by one
 const NUMBERS_FROM = 30; // a cell this wide has room for its number
 
-function at(view, row, column, frame = view.frame) {
-  const { values, packed, rows, columns } = view.cells;
-  if (row === view.cutRow) return view.arrays.cut.values[frame * columns + column];
+function at(view, row, column) {
+  const { values, packed, rows, columns, alike } = view.cells, frame = alike ? 0 : view.frame;
+  if (row === view.cutRow) return view.arrays.cut.values[view.frame * columns + column];
   if (packed) return column > row ? NaN : values[frame * packed + (row * (row + 1)) / 2 + column];
   return values[frame * rows * columns + row * columns + column];
 }
@@ -38,20 +71,15 @@ function name(view, axis, i) {
   return view.meta[axis]?.[i] ?? String(i);
 }
 
-function exact(x) {
-  return Number.isFinite(x) && Math.abs(x) >= 1e-4 ? Number(x.toPrecision(6)).toString().replace("-", "−") : short(x);
-}
-
 function spoken(view, row, column) {
   const x = at(view, row, column);
   const value = open(view, row, column) ? exact(x) : view.meta.words.closed;
-  return fill(view.meta.words.cell, { row: name(view, "rows", row), column: name(view, "columns", column), value, i: row, j: column });
+  return fill(view.meta.words.tells, { row: name(view, "rows", row), column: name(view, "columns", column), value, i: row, j: column });
 }
 
 function written(view, x) { // a number in its cell
   const size = Math.abs(x), text = size >= 1e5 ? x.toExponential(0).replace("+", "") : x.toFixed(size >= 100 ? 0 : (view.meta.digits ?? 2));
-  const shown = Number.isFinite(x) ? text.replace(/^-(?=0\.?0*$)/, "").replace("-", "−") : short(x);
-  return view.meta.zeroless ? shown.replace(/^0\./, ".") : shown;
+  return Number.isFinite(x) ? signed(text.replace(/^-(?=0\.?0*$)/, "")) : short(x);
 }
 
 function numbered(view) { // the cells have room for their numbers
@@ -62,39 +90,26 @@ function every(view, step) { // of names this close, only these have room
   return Math.max(1, Math.ceil((view.box.size + 2) / step));
 }
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const MATRIX = {
   build(view) {
-    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
-    view.canvas = make("canvas", { role: "img" });
-    view.tip = make("div", { class: "tip", hidden: true });
-    view.stage.append(view.canvas, view.tip);
-    view.picture.append(view.stage);
+    staged(view);
     const cell = (event) => MATRIX.under(view, event.offsetX, event.offsetY);
-    view.canvas.addEventListener("pointermove", (event) => MATRIX.hover(view, cell(event)));
-    view.canvas.addEventListener("pointerleave", () => MATRIX.hover(view, null));
-    view.canvas.addEventListener("click", (event) => view.meta.paint || MATRIX.choose(view, cell(event)));
     view.canvas.addEventListener("pointerdown", (event) => event.button || MATRIX.press(view, cell(event), event.pointerId));
     view.canvas.addEventListener("pointermove", (event) => MATRIX.brush(view, cell(event)));
     view.canvas.addEventListener("pointerup", () => MATRIX.lift(view));
     view.canvas.addEventListener("pointercancel", () => MATRIX.lift(view, false));
-    view.stage.addEventListener("keydown", (event) => MATRIX.key(view, event));
-    view.stage.addEventListener("blur", () => MATRIX.hover(view, null));
   },
 
   update(view) {
     const { meta, arrays } = view;
     const { shape, values } = arrays.values;
     const square = meta.packed;
-    view.cells = square
-      ? { values, packed: (square * (square + 1)) / 2, rows: square, columns: square }
-      : { values, packed: 0, rows: shape[shape.length - 2], columns: shape[shape.length - 1] };
-    const { rows, columns } = view.cells;
-    view.cursor = null;
+    const [rows, columns] = square ? [square, square] : shape.slice(-2);
+    view.cells = { values, packed: (square * (square + 1)) / 2, rows, columns, alike: shape[0] === 1 };
     view.cutRow = -1;
     if (!view.painting) view.stroke = null;
     if (view.state.cell && (view.state.cell[0] >= rows || view.state.cell[1] >= columns)) view.state.cell = null;
-    view.stage.setAttribute("aria-label", `${meta.label} ${meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", meta.alt);
   },
 
   // Sizes follow the width: labels as long as they need, cells as large as they may.
@@ -105,7 +120,7 @@ const MATRIX = {
     probe.font = `${size}px ${view.font}`;
     const longest = (names) => Math.min(names ? Math.max(...names.map((t) => probe.measureText(t).width)) : 16, narrow ? 60 : 96);
     const left = Math.ceil(longest(meta.rows)) + 26, top = Math.ceil(longest(meta.columns)) + 26;
-    const fit = Math.min(meta.cell, (view.width - left - 4) / columns, meta.rowHeight ? Infinity : Math.max(3, meta.tall / rows));
+    const fit = Math.min(meta.cellWidth, (view.width - left - 4) / columns, meta.rowHeight ? Infinity : Math.max(3, meta.tall / rows));
     const legible = meta.legible && narrow && columns <= LEGIBLE; // the numbers are the point: the picture scrolls
     const cell = legible ? Math.max(NUMBERS_FROM + 2, Math.floor(fit)) : fit >= 3 ? Math.floor(fit) : fit;
     view.stage.classList.toggle("wide", legible && left + cell * columns + 4 > view.width);
@@ -303,19 +318,42 @@ const MATRIX = {
     return r >= 0 && r < rows && c >= 0 && c < columns ? [r, c] : null;
   },
 
-  hover(view, cell) {
-    const same = JSON.stringify(cell) === JSON.stringify(view.cursor);
-    view.canvas.style.cursor = cell ? (view.meta.paint ? "crosshair" : "pointer") : "default";
-    if (same) return;
-    view.cursor = cell;
-    view.tip.hidden = !cell;
-    if (cell) {
-      const { left, top, cell: wide, height: tall } = view.box;
-      view.tip.textContent = spoken(view, ...cell);
-      view.tip.style.left = `${Math.max(90, Math.min(view.width - 90, left + (cell[1] + 0.5) * wide))}px`;
-      view.tip.style.top = `${top + cell[0] * tall}px`;
+  exists(view, [row, column]) {
+    return row < view.cells.rows && column < view.cells.columns;
+  },
+
+  hand(view, cell) {
+    return cell ? (view.meta.paint ? "crosshair" : "pointer") : "default";
+  },
+
+  spot(view, [row, column]) {
+    const { left, top, cell, height } = view.box;
+    return [left + (column + 0.5) * cell, top + row * height];
+  },
+
+  spoken(view, cell) {
+    return spoken(view, ...cell);
+  },
+
+  start(view) {
+    return view.state.cell ?? [view.cells.rows - 1, 0];
+  },
+
+  step(view, now, [down, right]) {
+    const { rows, columns } = view.cells, from = now ?? view.state.cell;
+    return from ? [within(from[0] + down, rows), within(from[1] + right, columns)] : MATRIX.start(view);
+  },
+
+  told(view) { // the size, and the largest cell: what a glance would tell
+    const { rows, columns } = view.cells;
+    let best = null, most = -Infinity;
+    for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
+      const x = open(view, r, c) ? at(view, r, c) : NaN;
+      if (Number.isFinite(x) && x > most) [best, most] = [[r, c], x];
     }
-    view.draw();
+    if (!best) return "";
+    const [row, column] = [name(view, "rows", best[0]), name(view, "columns", best[1])];
+    return fill(view.meta.words.told, { rows, columns, row, column, value: short(most) });
   },
 
   // Painting: the first cell decides whether the brush opens or closes; what it did is told once it is lifted.
@@ -351,8 +389,8 @@ const MATRIX = {
     view.draw();
   },
 
-  choose(view, cell) {
-    if (!cell) return;
+  choose(view, cell, byKey = false) {
+    if (!cell || (view.meta.paint && !byKey)) return;
     if (view.meta.paint) {
       MATRIX.press(view, cell);
       MATRIX.lift(view);
@@ -360,20 +398,6 @@ const MATRIX = {
     }
     view.release("cell", cell);
     view.draw();
-  },
-
-  key(view, event) {
-    const { rows, columns } = view.cells;
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    const now = view.cursor ?? view.state.cell ?? [rows - 1, 0];
-    if (step) {
-      const within = (x, n) => Math.max(0, Math.min(n - 1, x));
-      MATRIX.hover(view, view.cursor || view.state.cell ? [within(now[0] + step[0], rows), within(now[1] + step[1], columns)] : now);
-      view.announce(spoken(view, ...view.cursor));
-    } else if (event.key === "Enter" || event.key === " ") MATRIX.choose(view, now);
-    else if (event.key === "Escape") MATRIX.hover(view, null);
-    else return;
-    event.preventDefault();
   },
 
   csv(view) {
@@ -415,4 +439,5 @@ const MATRIX = {
   },
 };
 
-export default live(MATRIX);
+export const styles = [new URL("matrix.css", import.meta.url)];
+export default MATRIX;

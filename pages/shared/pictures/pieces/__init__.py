@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-PIECES = live.component("pieces", HERE / "pieces.js")
+PIECES = live.painter(HERE / "pieces.js")
 KINDS = ("plain", "special", "unknown")
 MOST = 240  # boxes drawn in one strip; the rest is counted
 
@@ -45,6 +45,20 @@ class Strip:
     ranked: bool = False
 
 
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    pieces: list[tuple[str, int, str, int]]
+    strips: list[dict[str, Any]]
+    ids: bool
+    choose: bool
+    ranks: bool
+    fills: dict[str, tuple[str, str, str, str, str, str]]
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
+
+
 def show(
     picture: live.Picture,
     strips: Sequence[Strip],
@@ -59,8 +73,7 @@ def show(
     ids: write the id under each piece. choose: a click releases "piece", its place in its strip.
     """
     table, arrays = _packed(strips)
-    meta = {
-        "alt": f"{picture.says} {' | '.join(piece.text for piece in strips[0].pieces[:60])}",
+    meta: Meta = {
         "pieces": table,
         "strips": [_described(strip) for strip in strips],
         "ids": ids,

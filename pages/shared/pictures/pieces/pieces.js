@@ -1,26 +1,32 @@
 // A text in pieces: boxes that wrap like words, an id under each, the same bytes lit up in every strip.
 
+import { clip, sized, staged, svgOf, within } from "../live/base.js";
+import { escaped, fill, quoted } from "../live/numbers.js";
+
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/** @typedef {{ title: string, foot: string, marked: number[], struck: number | null, next: number | null, ranked: boolean, more: number }} Strip */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {[string, number, string, number][]} pieces
+ * @property {Strip[]} strips
+ * @property {boolean} ids
+ * @property {boolean} choose
+ * @property {boolean} ranks
+ * @property {{ light: string[], dark: string[] }} fills
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const INSIDE = 6, BOX = 27, NUMBER = 15, BETWEEN = 7, HEADING = 22, LINE = 20, APART = 12;
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const PIECES = {
   build(view) {
-    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
-    view.canvas = make("canvas", { role: "img" });
-    view.tip = make("div", { class: "tip", hidden: true });
-    view.stage.append(view.canvas, view.tip);
-    view.picture.append(view.stage);
-    const under = (event) => PIECES.under(view, event.offsetX, event.offsetY);
-    view.canvas.addEventListener("pointermove", (event) => PIECES.point(view, under(event)));
-    view.canvas.addEventListener("pointerleave", () => PIECES.point(view, null));
-    view.canvas.addEventListener("click", (event) => PIECES.choose(view, under(event)));
-    view.stage.addEventListener("keydown", (event) => PIECES.key(view, event));
-    view.stage.addEventListener("blur", () => PIECES.point(view, null));
-  },
-
-  update(view) {
-    view.cursor = null;
-    view.stage.setAttribute("aria-label", `${view.meta.label} ${view.meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
+    staged(view);
   },
 
   // Where every box stands, in every strip. The picture is as high as its highest frame, so that nothing jumps.
@@ -95,7 +101,7 @@ const PIECES = {
   },
 
   strip(view, s, lit) {
-    const { pen, meta } = view, { heading, boxes, below, top, foot } = view.laid[s], about = meta.strips[s];
+    const { meta } = view, { heading, boxes, below, top, foot } = view.laid[s], about = meta.strips[s];
     PIECES.text(view, heading, top + HEADING / 2 - 1, HEADING, `600 14px ${view.font}`);
     boxes.forEach((box, k) => {
       PIECES.box(view, box, top, about.struck === k);
@@ -192,23 +198,18 @@ const PIECES = {
     return view.meta.pieces[view.arrays.which.values[view.arrays.first.values[s] + k]];
   },
 
-  said(view, place) {
+  spoken(view, place) {
     const [text, id, bytes] = PIECES.piece(view, place);
     return fill(view.meta.words[id < 0 ? "bare" : view.meta.strips[place[0]].ranked ? "rank" : "tip"], { text, id, bytes });
   },
 
-  point(view, place) {
-    view.canvas.style.cursor = place && view.meta.choose ? "pointer" : "default";
-    if (JSON.stringify(place) === JSON.stringify(view.cursor)) return;
-    view.cursor = place;
-    view.tip.hidden = !place;
-    if (place) {
-      const { boxes, top } = view.laid[place[0]], box = boxes[place[1]];
-      view.tip.textContent = PIECES.said(view, place);
-      view.tip.style.left = `${Math.max(90, Math.min(view.width - 90, box.x + box.wide / 2))}px`;
-      view.tip.style.top = `${box.y + top}px`;
-    }
-    view.draw();
+  hand(view, place) {
+    return place && view.meta.choose ? "pointer" : "default";
+  },
+
+  spot(view, [s, k]) {
+    const { boxes, top } = view.laid[s], box = boxes[k];
+    return [box.x + box.wide / 2, box.y + top];
   },
 
   choose(view, place) {
@@ -217,20 +218,20 @@ const PIECES = {
     view.draw();
   },
 
-  key(view, event) {
-    const shown = PIECES.shown(view), now = view.cursor ?? [shown[0], view.state.piece ?? 0];
-    const sideways = { ArrowLeft: -1, ArrowRight: 1 }[event.key], down = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    const within = (x, n) => Math.max(0, Math.min(n - 1, x));
-    if (sideways || down) {
-      const s = shown[within(shown.indexOf(now[0]) + (down ?? 0), shown.length)];
-      const k = within(now[1] + (view.cursor ? sideways ?? 0 : 0), view.laid[s].boxes.length);
-      if (!view.laid[s].boxes.length) return;
-      PIECES.point(view, [s, k]);
-      view.announce(PIECES.said(view, view.cursor).replaceAll("\n", ", "));
-    } else if (view.meta.choose && (event.key === "Enter" || event.key === " ")) PIECES.choose(view, now);
-    else if (event.key === "Escape") PIECES.point(view, null);
-    else return;
-    event.preventDefault();
+  start(view) {
+    return [PIECES.shown(view)[0], view.state.piece ?? 0];
+  },
+
+  step(view, now, [down, right]) {
+    const shown = PIECES.shown(view), from = now ?? PIECES.start(view);
+    const s = shown[within(shown.indexOf(from[0]) + down, shown.length)], n = view.laid[s].boxes.length;
+    return n ? [s, within(from[1] + (now ? right : 0), n)] : null;
+  },
+
+  told(view) { // the pieces of every strip that is shown
+    const { first, which } = view.arrays;
+    const strip = (s) => Array.from(which.values.slice(first.values[s], Math.min(first.values[s] + 60, first.values[s + 1])), (i) => view.meta.pieces[i][0]);
+    return PIECES.shown(view).map((s) => [view.meta.strips[s].title, strip(s).join(" | ")].filter(Boolean).join(": ")).join("; ");
   },
 
   csv(view) {
@@ -262,4 +263,4 @@ const PIECES = {
   },
 };
 
-export default live(PIECES);
+export default PIECES;

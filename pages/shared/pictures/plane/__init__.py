@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from pages.shared.pictures import live, palette
 
 HERE = Path(__file__).parent
-PLANE = live.component("plane", HERE / "plane.js")
+PLANE = live.painter(HERE / "plane.js")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,33 @@ class Look:
     second: live.Slider | None = None
 
 
+class Dressed(TypedDict):
+    """The part of it that is the same for all numbers."""
+
+    shapes: list[dict[str, Any]]
+    tips: list[str]
+    readout: list[str]
+    first: list[int]
+    bounds: list[float]
+    colours: palette.Colours
+    second: dict[str, Any] | None
+    tools: bool
+
+
+class Meta(Dressed):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    names: list[str]
+    movers: list[str]
+    hull: list[int]
+    arrows: bool
+    pointed: bool
+    xTitle: str
+    yTitle: str
+    most: int
+    tall: int
+
+
 def show(
     picture: live.Picture,
     points: np.ndarray,
@@ -67,7 +94,8 @@ def show(
     arrows: from the origin to everything. roles: of the points, then of each mover."""
     look = look or Look()
     arrays = _arrays(points, moving, pull, look)
-    meta = _dressed(look, arrays, roles) | {
+    meta: Meta = {
+        **_dressed(look, arrays, roles),
         "names": names,
         "movers": movers or [],
         "hull": [int(i) for i in around(points)] if hull and points.ndim == 2 else [],
@@ -93,9 +121,8 @@ def _arrays(
     return {name: np.asarray(array, np.float32) for name, array in arrays.items() if array is not None}
 
 
-def _dressed(look: Look, arrays: dict[str, np.ndarray], roles: tuple[str, ...]) -> dict[str, Any]:
+def _dressed(look: Look, arrays: dict[str, np.ndarray], roles: tuple[str, ...]) -> Dressed:
     drawn = [a.reshape(-1, 2) for name, a in arrays.items() if name.startswith(("points", "moving", "shape"))]
-    second = look.second
     return {
         "shapes": [{"name": s.name, "width": s.width, "dash": s.dash, "fill": s.fill} for s in look.shapes],
         "tips": list(look.tips),
@@ -103,9 +130,15 @@ def _dressed(look: Look, arrays: dict[str, np.ndarray], roles: tuple[str, ...]) 
         "first": list(look.first),
         "bounds": list(look.bounds) if look.bounds else _bounds(np.concatenate(drawn)),
         "colours": _colours(roles, look.shapes),
-        "second": second and {"name": second.name, "label": second.label, "stops": second.stops, "shown": second.shown},
+        "second": _second(look.second),
         "tools": True,
     }
+
+
+def _second(slider: live.Slider | None) -> dict[str, Any] | None:
+    if slider is None:
+        return None
+    return {"name": slider.name, "label": slider.label, "stops": slider.stops, "shown": slider.shown}
 
 
 def _colours(roles: tuple[str, ...], shapes: tuple[Shape, ...]) -> dict[str, dict[str, str]]:

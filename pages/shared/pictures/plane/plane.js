@@ -1,8 +1,37 @@
 // Points, arrows and lines in a plane, with names, and what moves among them frame by frame.
 
+import { AFTER_KEYS, clip, make, sized } from "../live/base.js";
+import { quoted, short } from "../live/numbers.js";
+
+/** @typedef {import("../live/base.js").Colours} Colours */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} names
+ * @property {string[]} movers
+ * @property {number[]} hull
+ * @property {boolean} arrows
+ * @property {boolean} pointed
+ * @property {string} xTitle
+ * @property {string} yTitle
+ * @property {number} most
+ * @property {number} tall
+ * @property {{ name: string, width: number, dash: boolean, fill: boolean }[]} shapes
+ * @property {string[]} tips
+ * @property {string[]} readout
+ * @property {number[]} first
+ * @property {number[]} bounds
+ * @property {Colours} colours
+ * @property {{ name: string, label: string, stops: number[], shown: string[] } | null} second
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const MARGIN = 34;
+/** @type {[number, number, CanvasTextAlign][]} */
 const BESIDE = [[9, -9, "left"], [9, 10, "left"], [-9, -9, "right"], [-9, 10, "right"]]; // where a name may stand
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const PLANE = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
@@ -128,7 +157,6 @@ const PLANE = {
     const unit = Math.min((width - 2 * MARGIN) / (x1 - x0), (meta.tall - 2 * MARGIN) / (y1 - y0));
     const height = Math.max(160, (y1 - y0) * unit + 2 * MARGIN);
     view.pen = sized(view.canvas, width, height, view.ratio);
-    view.canvas.setAttribute("aria-label", meta.alt);
     const held = meta.slider && meta.movers.length;
     view.canvas.style.cursor = held ? "grab" : "default";
     view.canvas.style.touchAction = held ? "none" : "";
@@ -178,7 +206,7 @@ const PLANE = {
 
   // A name stands where no other does; where there is no room it is left out, and the tip still tells it.
   names(view) {
-    const { pen, meta } = view, taken = [], m = meta.movers.length;
+    const { pen, meta } = view, taken = [];
     pen.font = `13px ${view.font}`;
     pen.textBaseline = "middle";
     for (const i of view.order) {
@@ -305,6 +333,14 @@ const PLANE = {
     view.pen.fill();
   },
 
+  told(view) { // where the movers are, and what stands in the corner
+    const { meta, arrays } = view, now = PLANE.index(view), m = meta.movers.length;
+    const at = (k) => [0, 1].map((c) => short(arrays.moving.values[2 * (now * m + k) + c], 2)).join(", ");
+    const movers = meta.movers.map((name, k) => `${name} (${at(k)})`);
+    const readout = meta.readout.map((name, r) => `${name} = ${short(arrays["read" + r].values[now])}`);
+    return [...movers, ...readout].join("; ") || meta.names.slice(0, 60).join(", ");
+  },
+
   csv(view) {
     const { meta } = view, { points } = view.arrays, n = meta.names.length, now = PLANE.index(view);
     const base = points.shape.length === 3 ? now * 2 * n : 0;
@@ -318,4 +354,4 @@ const PLANE = {
   },
 };
 
-export default live(PLANE);
+export default PLANE;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -10,8 +11,21 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-STACK = live.component("stack", HERE / "stack.js", HERE / "stack.css")
+STACK = live.painter(HERE / "stack.js")
 ROLES = ("q", "warn", "v", "a", "k", "quiet")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    rows: list[str]
+    parts: list[str]
+    format: str
+    high: float | None
+    mark: dict[str, Any] | None
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
 
 
 def show(
@@ -31,9 +45,7 @@ def show(
     of an upright line, which needs `high`.
     """
     frames = np.asarray(values if values.ndim == 3 else values[None], np.float64)
-    whole = ", ".join(f"{name}: {row.sum():,.6g}" for name, row in zip(rows, frames[0], strict=True))
-    meta = {
-        "alt": f"{picture.says} {whole}",
+    meta: Meta = {
         "rows": rows,
         "parts": parts,
         "format": form,

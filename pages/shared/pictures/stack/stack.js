@@ -1,5 +1,24 @@
 // Stacked bars: each row is a whole, each piece a part of it, and the total is always what the pieces add up to.
 
+import { clip, legend, sized, staged, within } from "../live/base.js";
+import { quoted, short } from "../live/numbers.js";
+
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {string[]} rows
+ * @property {string[]} parts
+ * @property {string} format
+ * @property {number | null} high
+ * @property {{ at: number, name: string } | null} mark
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const BAR = 34, PITCH = 62;
 
 function written(x, format) {
@@ -12,35 +31,17 @@ function written(x, format) {
   return format === "integer" ? Math.round(x).toLocaleString("en-US") : short(x);
 }
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const STACK = {
   build(view) {
-    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
-    view.canvas = make("canvas", { role: "img" });
-    view.tip = make("div", { class: "tip", hidden: true });
-    view.legend = make("div", { class: "legend" });
-    view.stage.append(view.canvas, view.tip);
-    view.picture.append(view.legend, view.stage);
-    view.canvas.addEventListener("pointermove", (event) => STACK.point(view, STACK.under(view, event.offsetX, event.offsetY)));
-    view.canvas.addEventListener("pointerleave", () => STACK.point(view, null));
-    view.stage.addEventListener("keydown", (event) => STACK.key(view, event));
-    view.stage.addEventListener("blur", () => STACK.point(view, null));
-  },
-
-  update(view) {
-    const { meta } = view;
-    view.at = null;
-    view.stage.setAttribute("aria-label", `${meta.label} ${meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", meta.alt);
+    legend(view, []);
+    staged(view, view.legend);
   },
 
   layout(view) {
     const { meta } = view, rows = meta.rows.length;
     view.pen = sized(view.canvas, view.width, rows * PITCH + (meta.mark ? 18 : 4), view.ratio);
-    view.legend.replaceChildren(...meta.parts.map((name, i) => {
-      const swatch = make("i");
-      swatch.style.background = STACK.colour(view, i);
-      return make("span", {}, swatch, name);
-    }));
+    legend(view, meta.parts.map((name, i) => [name, STACK.colour(view, i), null]));
   },
 
   colour(view, i) {
@@ -77,7 +78,7 @@ const STACK = {
         view.places.push([r, p, x, wide]);
         pen.fillStyle = STACK.colour(view, p);
         pen.fillRect(x, y + 22, wide, BAR);
-        if (view.at && view.at[0] === r && view.at[1] === p) {
+        if (view.cursor && view.cursor[0] === r && view.cursor[1] === p) {
           pen.strokeStyle = view.ink;
           pen.lineWidth = 2.5;
           pen.strokeRect(x + 1, y + 23, Math.max(1, wide - 2), BAR - 2);
@@ -123,26 +124,20 @@ const STACK = {
     return `${view.meta.rows[r]}, ${view.meta.parts[p]}: ${written(value, view.meta.format)} (${total ? ((100 * value) / total).toFixed(2) : 0}%)`;
   },
 
-  point(view, at) {
-    if (JSON.stringify(at) === JSON.stringify(view.at)) return;
-    view.at = at;
-    view.tip.hidden = !at;
-    view.draw();
-    if (!at) return;
-    const [, , left, wide] = view.places.find(([r, p]) => r === at[0] && p === at[1]);
-    view.tip.textContent = STACK.spoken(view, at);
-    view.tip.style.left = `${Math.max(120, Math.min(view.width - 120, left + wide / 2))}px`;
-    view.tip.style.top = `${at[0] * PITCH + 22}px`;
+  spot(view, [row, part]) {
+    const [, , left, wide] = view.places.find(([r, p]) => r === row && p === part);
+    return [left + wide / 2, row * PITCH + 22];
   },
 
-  key(view, event) {
-    const { rows, parts } = view.meta, step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-    if (event.key === "Escape") STACK.point(view, null);
-    if (!step) return;
-    const [r, p] = view.at ?? [0, -step[1]];
-    STACK.point(view, [Math.max(0, Math.min(rows.length - 1, r + step[0])), Math.max(0, Math.min(parts.length - 1, p + step[1]))]);
-    view.announce(STACK.spoken(view, view.at));
-    event.preventDefault();
+  step(view, now, [down, right]) {
+    const { rows, parts } = view.meta, [r, p] = now ?? [0, -right];
+    return [within(r + down, rows.length), within(p + right, parts.length)];
+  },
+
+  told(view) { // every whole, and its parts
+    const { rows, parts, format } = view.meta;
+    const part = (r) => parts.map((name, p) => `${name} ${written(STACK.value(view, r, p), format)}`).join(", ");
+    return rows.map((name, r) => `${name}: ${written(STACK.total(view, r), format)} (${part(r)})`).join("; ");
   },
 
   csv(view) {
@@ -152,4 +147,5 @@ const STACK = {
   },
 };
 
-export default live(STACK);
+export const styles = [new URL("stack.css", import.meta.url)];
+export default STACK;

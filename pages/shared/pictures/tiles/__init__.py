@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -10,7 +11,19 @@ from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
 HERE = Path(__file__).parent
-TILES = live.component("tiles", HERE / "tiles.js")
+TILES = live.painter(HERE / "tiles.js")
+
+
+class Meta(TypedDict):
+    """What the script is told beside what every picture says; the same stands at its head."""
+
+    columns: int
+    names: list[str]
+    most: int
+    scale: palette.Scale
+    colours: palette.Colours
+    words: dict[str, str]
+    tools: bool
 
 
 def show(
@@ -24,13 +37,16 @@ def show(
 ) -> None:
     """values: (tile, row, column), weights between 0 and 1; `columns` tiles side by side, each at most `most` pixels. Releases
     "tile", an index."""
-    meta = {
+    meta: Meta = {
         "columns": columns,
         "names": names,
         "most": most,
         "scale": palette.scale(palette.WEIGHTS, 0.0, 1.0),
         "colours": palette.roles(quiet="quiet"),
-        "words": {"keys": _("Arrow keys move from one to the next, Enter chooses.")},
+        "words": {
+            "keys": _("Arrow keys move from one to the next, Enter chooses."),
+            "tells": _("{name}, {i} of {n}; the largest is row {row}, column {column}: {value}"),
+        },
         "tools": False,
     }
     picture.mount(TILES, meta, {"values": values.astype(np.float16)}, state={"tile": chosen})

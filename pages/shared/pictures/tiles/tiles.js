@@ -1,28 +1,30 @@
 // Many small matrices in one canvas. A click, or Enter on the keyboard, chooses one.
 
+import { make, sized, staged, within } from "../live/base.js";
+import { fill, short } from "../live/numbers.js";
+
+/** @typedef {import("../live/base.js").Anchors} Anchors */
+/** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
+/**
+ * What Python says of the picture, beside what it says of all pictures.
+ * @typedef {object} Own
+ * @property {number} columns
+ * @property {string[]} names
+ * @property {number} most
+ * @property {Anchors} scale
+ * @property {Colours} colours
+ * @property {Words} words
+ * @property {boolean} tools
+ */
+/** @typedef {import("../live/base.js").Common & Own} Meta */
+
 const GAP = 8, NAME = 16;
 
+/** @type {import("../live/base.js").Painter<Meta>} */
 const TILES = {
   build(view) {
-    view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
-    view.canvas = make("canvas", { role: "img" });
-    view.stage.append(view.canvas);
-    view.picture.append(view.stage);
-    const index = (event) => TILES.under(view, event.offsetX, event.offsetY);
-    view.canvas.addEventListener("click", (event) => TILES.choose(view, index(event)));
-    view.canvas.addEventListener("pointermove", (event) => {
-      const i = index(event);
-      view.canvas.style.cursor = i < 0 ? "default" : "pointer";
-      if (i !== view.cursor) TILES.point(view, i);
-    });
-    view.canvas.addEventListener("pointerleave", () => TILES.point(view, -1));
-    view.stage.addEventListener("keydown", (event) => TILES.key(view, event));
-  },
-
-  update(view) {
-    view.cursor = -1;
-    view.stage.setAttribute("aria-label", `${view.meta.label} ${view.meta.words.keys}`);
-    view.canvas.setAttribute("aria-label", view.meta.alt);
+    staged(view);
   },
 
   layout(view) {
@@ -76,32 +78,40 @@ const TILES = {
   under(view, x, y) {
     const { columns } = view.meta, step = view.side + GAP, down = view.side + NAME + GAP;
     const i = Math.floor(y / down) * columns + Math.floor(x / step);
-    return x % step < view.side && Math.floor(x / step) < columns && i >= 0 && i < view.n ? i : -1;
+    return x % step < view.side && Math.floor(x / step) < columns && i >= 0 && i < view.n ? i : null;
   },
 
-  point(view, i) {
-    view.cursor = i;
-    TILES.draw(view);
+  hand(_view, i) {
+    return i === null ? "default" : "pointer";
   },
 
   choose(view, i) {
-    if (i < 0) return;
+    if (i === null) return;
     view.release("tile", i);
-    TILES.draw(view);
-    view.announce(view.meta.names[i]);
+    view.draw();
+    view.announce(TILES.spoken(view, i));
   },
 
-  key(view, event) {
-    const { columns } = view.meta;
-    const step = { ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const now = view.cursor >= 0 ? view.cursor : (view.state.tile ?? 0);
-    if (step) {
-      TILES.point(view, Math.max(0, Math.min(view.n - 1, now + step)));
-      view.announce(view.meta.names[view.cursor]);
-    } else if (event.key === "Enter" || event.key === " ") TILES.choose(view, now);
-    else return;
-    event.preventDefault();
+  start(view) {
+    return view.state.tile ?? 0;
+  },
+
+  step(view, now, [down, right]) {
+    return within((now ?? TILES.start(view)) + down * view.meta.columns + within(right + 1, 3) - 1, view.n);
+  },
+
+  spoken(view, i) { // which it is, and its largest cell: what a glance would tell
+    const [rows, columns] = view.cells, { values } = view.arrays.values, { names, words } = view.meta;
+    let best = 0;
+    for (let k = 1; k < rows * columns; k++) if (values[i * rows * columns + k] > values[i * rows * columns + best]) best = k;
+    const place = { row: Math.floor(best / columns), column: best % columns, value: short(values[i * rows * columns + best]) };
+    return fill(words.tells, { name: names[i], i: i + 1, n: view.n, ...place });
+  },
+
+  told(view) {
+    const { tile } = view.state;
+    return Number.isInteger(tile) && tile < view.n ? TILES.spoken(view, tile) : String(view.n);
   },
 };
 
-export default live(TILES);
+export default TILES;

@@ -1,0 +1,58 @@
+// What a picture says of itself is what it shows at this frame, not what it showed first.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import bars from "../../pages/shared/pictures/bars/bars.js";
+import lines from "../../pages/shared/pictures/lines/lines.js";
+import matrix from "../../pages/shared/pictures/matrix/matrix.js";
+import stack from "../../pages/shared/pictures/stack/stack.js";
+import tiles from "../../pages/shared/pictures/tiles/tiles.js";
+
+const numbers = (shape, ...values) => ({ shape, values: Float32Array.from(values) });
+
+test("bars", () => {
+  const view = { meta: { names: ["Amy", "Tim"], percent: true }, arrays: { values: numbers([2, 2], 0.000176, 0.9, 0.986, 0.01) }, frame: 1 };
+  assert.match(bars.told(view), /^Amy 98\.6 ?%, Tim 1\.0 ?%$/);
+});
+
+test("a matrix", () => {
+  const words = { told: "{rows} by {columns}, {row}, {column}: {value}" };
+  const meta = { rows: ["a", "b"], columns: ["x", "y"], words };
+  const cells = { packed: 0, rows: 2, columns: 2, values: [0.9, 0, 0.5, 0.5, 0.4, 0, 0.25, 0.75] };
+  const view = { meta, cells, arrays: {}, frame: 1, cutRow: -1 };
+  assert.equal(matrix.told(view), "2 by 2, b, y: 0.750");
+  assert.equal(matrix.told({ ...view, frame: 0 }), "2 by 2, a, x: 0.900");
+});
+
+test("a matrix of which a triangle was sent: what is above it is closed", () => {
+  const cells = { packed: 3, rows: 2, columns: 2, values: [-5, -2, -3] };
+  const view = { meta: { rows: ["a", "b"], columns: null, words: { told: "{row} {column} {value}" } }, cells, arrays: {}, frame: 0, cutRow: -1 };
+  assert.equal(matrix.told(view), "b 0 −2.000");
+});
+
+test("a cut row tells its new weights", () => {
+  const cells = { packed: 0, rows: 1, columns: 2, values: [0.9, 0.1] };
+  const view = { meta: { rows: ["to"], columns: ["Sam", "Amy"], words: { told: "{column} {value}", tells: "{row} → {column}: {value}" } },
+    cells, arrays: { cut: numbers([1, 2], 0, 1) }, frame: 0, cutRow: 0 };
+  assert.equal(matrix.spoken(view, [0, 0]), "to → Sam: 0");
+  assert.equal(matrix.told(view), "Amy 1.000");
+});
+
+test("lines", () => {
+  const meta = { x: { title: "n" }, y: { log: false, low: 0, high: 9 }, series: [{ name: "loss" }] };
+  const view = { meta, arrays: { xs: numbers([3], 1, 2, 3), values: numbers([2, 1, 3], 1, 2, 3, 6, 5, 4), moving: numbers([2], 1, 2) }, frame: 1 };
+  assert.equal(lines.told(view), "n 1 … 3; loss: 6.000 … 4.000. n 2, loss 5.000");
+});
+
+test("stacked bars", () => {
+  const meta = { rows: ["cache"], parts: ["keys", "values"], format: "bytes" };
+  const view = { meta, arrays: { values: numbers([2, 1, 2], 1e7, 9e6, 301989888, 301989888) }, frame: 1 };
+  assert.equal(stack.told(view), "cache: 576 MiB (keys 288 MiB, values 288 MiB)");
+});
+
+test("a tile says more than its number", () => {
+  const meta = { names: ["5.4", "5.5"], words: { tells: "{name}, {i} of {n}: {row} {column} {value}" } };
+  const view = { meta, n: 2, cells: [2, 2], state: { tile: 1 }, arrays: { values: numbers([2, 2, 2], 1, 0, 0, 1, 0.25, 0, 0.125, 0.875) }, frame: 0 };
+  assert.equal(tiles.told(view), "5.5, 2 of 2: 1 1 0.875");
+});
