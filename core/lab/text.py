@@ -49,8 +49,8 @@ class Word:
 
 
 def top(probs: np.ndarray, n: int = 10) -> list[Word]:
-    """The n likeliest tokens, likeliest first. probs: (vocab,)."""
-    likely = np.argpartition(-probs, n)[:n]
+    """The n likeliest tokens, likeliest first; all of them where there are no more. probs: (vocab,)."""
+    likely = np.argpartition(-probs, n)[:n] if n < len(probs) else np.arange(len(probs))
     return [word(int(i), probs) for i in likely[np.argsort(-probs[likely], kind="stable")]]
 
 

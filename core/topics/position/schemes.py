@@ -55,10 +55,7 @@ FEW = 8  # dimensions where each is looked at on its own
 @torch.inference_mode()
 def tables(n: int, d: int) -> np.ndarray:
     """(frame, position, d): the table at every one of BASES, in one broadcast call."""
-    bases = torch.tensor(BASES, dtype=torch.float64)[:, None]
-    speeds = bases ** -(torch.arange(0, d, 2, dtype=torch.float64) / d)
-    turn = torch.arange(n, dtype=torch.float64)[:, None] * speeds[:, None]
-    return to_numpy(torch.stack([turn.sin(), turn.cos()], -1).flatten(-2))
+    return to_numpy(sinusoids(n, d, torch.tensor(BASES, dtype=torch.float64)))
 
 
 def wavelengths(d: int, base: float = 10_000.0) -> tuple[float, ...]:
@@ -69,8 +66,7 @@ def wavelengths(d: int, base: float = 10_000.0) -> tuple[float, ...]:
 @torch.inference_mode()
 def longest_and_shortest(d: int) -> np.ndarray:
     """(frame, 2): how many positions the first and the last pair take to come round, at every one of BASES."""
-    bases = torch.tensor(BASES, dtype=torch.float64)[:, None]
-    return to_numpy(2 * math.pi * bases ** (torch.tensor([0.0, d - 2.0]).double() / d))
+    return to_numpy(2 * math.pi / wave_speeds(d, torch.tensor(BASES, dtype=torch.float64))[:, [0, -1]])
 
 
 @torch.inference_mode()
@@ -233,7 +229,8 @@ def slopes(n_heads: int) -> tuple[float, ...]:
 
 def t5_buckets(distances: tuple[int, ...], buckets: int = 32, longest: int = 128) -> tuple[int, ...]:
     """Which of a causal T5's learned numbers is added at each distance: one a distance while it is short, then one for
-    ever longer stretches, the last for all from `longest` on (Raffel et al. 2020, arXiv 1910.10683, sec. 2.1)."""
+    ever longer stretches, the last for all that is far away (Raffel et al. 2020, arXiv 1910.10683, sec. 2.1). Its
+    stretch begins before `longest`, as numbers are rounded down: at 113 of 128 with 32 buckets."""
     exact = buckets // 2
     far = [exact + int(math.log(max(d, 1) / exact) / math.log(longest / exact) * (buckets - exact)) for d in distances]
     return tuple(d if d < exact else min(f, buckets - 1) for d, f in zip(distances, far, strict=True))

@@ -167,7 +167,6 @@ class Call:
 
 def call(n_in: int, n_out: int, bias: bool, shape: tuple[int, ...]) -> Call:
     """nn.Linear(n_in, n_out) on a tensor of `shape`. Never raises: what torch complains about becomes the answer."""
-    layer = nn.utils.skip_init(nn.Linear, n_in, n_out, bias=bias)  # its values do not matter, only its shape
     written = "" if bias else ", bias=False"
     lines = [
         f"layer = nn.Linear({n_in}, {n_out}{written})",
@@ -175,13 +174,16 @@ def call(n_in: int, n_out: int, bias: bool, shape: tuple[int, ...]) -> Call:
         "print(layer.weight.shape)",
         "print(layer(x).shape)",
     ]
-    answer, failed = [str(layer.weight.shape)], False
+    answer, failed, params = [], False, 0
     try:
+        layer = nn.utils.skip_init(nn.Linear, n_in, n_out, bias=bias)  # its values do not matter, only its shape
+        params = sum(p.numel() for p in layer.parameters())
+        answer.append(str(layer.weight.shape))
         answer.append(str(layer(torch.zeros(shape)).shape))
-    except RuntimeError as error:
-        answer.append(f"RuntimeError: {error}")
+    except (RuntimeError, TypeError) as error:  # TypeError: a size that is no whole number, or too long for one
+        answer.append(f"{type(error).__name__}: {error}")
         failed = True
-    return Call("\n".join(lines), "\n".join(answer), failed, sum(p.numel() for p in layer.parameters()))
+    return Call("\n".join(lines), "\n".join(answer), failed, params)
 
 
 def trio(hidden: int, shape: tuple[int, ...]) -> Call:
