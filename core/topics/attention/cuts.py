@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -49,33 +48,29 @@ def _row(model: Decoder, trace: Trace, ids: Tensor, answer: int, layer: int, row
     return found
 
 
-def _tensor(trace: Trace, name: str) -> Tensor:
-    return torch.from_numpy(np.array(trace[name].value))
-
-
 def _cut_rows(model: Decoder, trace: Trace, layer: int, row: int, share: bool) -> Tensor:
     """(head * key, d_model): the stream of token `row` after this block's attention, one row for each cut."""
     config, block = model.config, model.blocks[layer]
-    weights = _tensor(trace, f"block{layer}.weights")[:, row, : row + 1]  # (head, key)
-    values = _tensor(trace, f"block{layer}.v").repeat_interleave(config.group, 0)[:, : row + 1]  # (head, key, d_head)
+    weights = trace[f"block{layer}.weights"].tensor[:, row, : row + 1]  # (head, key)
+    values = trace[f"block{layer}.v"].tensor.repeat_interleave(config.group, 0)[:, : row + 1]  # (head, key, d_head)
     lost = weights[..., None] * values
     if share:  # z' = (z - w v) / (1 - w)
         mixture = lost.sum(1, keepdim=True)
         lost = mixture - (mixture - lost) / (1 - weights[..., None]).clamp_min(1e-9)
     out = block.attn.o.weight.unflatten(1, (config.n_heads, config.head_dim))  # (d_model, head, d_head)
     lost = torch.einsum("hkd,mhd->hkm", lost, out)
-    return _tensor(trace, f"block{layer}.resid_mid")[row] - lost.flatten(0, 1)
+    return trace[f"block{layer}.resid_mid"].tensor[row] - lost.flatten(0, 1)
 
 
 def _onward(model: Decoder, trace: Trace, n: int, layer: int, row: int, changed: Tensor) -> Tensor:
     """changed: (cell, d_model), token `row` in the middle of block `layer`. Returns the next word, (cell, vocab)."""
     turn, allowed = model.surroundings(n)
     turn = None if turn is None else turn[row:]
-    rest = _tensor(trace, f"block{layer}.resid_post")[row + 1 :]
+    rest = trace[f"block{layer}.resid_post"].tensor[row + 1 :]
     x = torch.cat([model.blocks[layer].finish(changed)[:, None], rest.expand(len(changed), -1, -1)], 1)
     key = "k_rot" if turn is not None else "k"
     for i in range(layer + 1, model.config.n_layers):
-        past = tuple(_tensor(trace, f"block{i}.{name}")[:, :row] for name in (key, "v"))
+        past = tuple(trace[f"block{i}.{name}"].tensor[:, :row] for name in (key, "v"))
         x = model.blocks[i](x, turn, allowed[row:], past=past)
     return model.predict(x).softmax(-1)
 

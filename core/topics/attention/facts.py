@@ -69,16 +69,15 @@ def sink(head: Head) -> Sink | None:
 
 def unprojected(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> float:
     """Mean weight of a token on itself if its normed vector served as query and key at once, without W_Q and W_K."""
-    x = subject.run(ids, tokens, subject.UNTOUCHED, (f"block{layer}.norm1",))[f"block{layer}.norm1"].value
-    x = torch.from_numpy(np.array(x))
+    x = subject.run(ids, tokens, subject.UNTOUCHED, (f"block{layer}.norm1",))[f"block{layer}.norm1"].tensor
     return float((x @ x.T / x.shape[-1] ** 0.5).softmax(-1).diagonal().mean())
 
 
 def bilinear(demo: Demo, row: int, column: int) -> tuple[float, float]:
     """One score in two ways: as recorded, and as x_i W_Q R W_K^T x_j from the normed stream, without any q or k."""
     model, i = subject.model(), demo.layer
-    norm1 = subject.run(demo.ids, demo.tokens, demo.change, (f"block{i}.norm1",))[f"block{i}.norm1"].value
-    x, width = torch.from_numpy(np.array(norm1)), model.config.head_dim
+    x = subject.run(demo.ids, demo.tokens, demo.change, (f"block{i}.norm1",))[f"block{i}.norm1"].tensor
+    width = model.config.head_dim
     attn = model.blocks[i].attn
     of_q = attn.q.weight[demo.head * width : (demo.head + 1) * width]  # (d_head, d_model)
     of_k = attn.k.weight[demo.head // model.config.group * width :][:width]

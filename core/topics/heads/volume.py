@@ -128,8 +128,7 @@ class Parts:
 def contributions(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> Parts:
     """What every head of a layer adds, and all of them together."""
     trace = subject.run(ids, tokens, subject.UNTOUCHED, (f"block{layer}.z", f"block{layer}.attn_out"))
-    z = torch.from_numpy(np.array(trace[f"block{layer}.z"].value))
-    each = contribution(z, subject.model().blocks[layer].attn.o.weight)
+    each = contribution(trace[f"block{layer}.z"].tensor, subject.model().blocks[layer].attn.o.weight)
     return Parts(to_numpy(each), trace[f"block{layer}.attn_out"].value)
 
 
@@ -194,7 +193,7 @@ def origins(n_tokens: int, n_heads: int, d_model: int) -> tuple[np.ndarray, np.n
 def reshaped(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> float:
     """The largest difference in the weights if q and k are reshaped without the transpose, on the real projections."""
     name = f"block{layer}.norm1"
-    x = torch.from_numpy(np.array(subject.run(ids, tokens, subject.UNTOUCHED, (name,))[name].value))
+    x = subject.run(ids, tokens, subject.UNTOUCHED, (name,))[name].tensor
     attn, n_heads = subject.model().blocks[layer].attn, subject.model().config.n_heads
     q, k = attn.q(x), attn.k(x)
     allowed = at.allowed_pairs("causal", len(x))
@@ -228,7 +227,7 @@ def fresh(ids: tuple[int, ...], tokens: tuple[str, ...], n_heads: int, seed: int
     """Untrained W_Q and W_K, N(0, scale^2), on what the first block reads: one head, at each of scales()."""
     from core.softmax import entropy
 
-    x = torch.from_numpy(np.array(subject.run(ids, tokens, subject.UNTOUCHED, ("block0.norm1",))["block0.norm1"].value))
+    x = subject.run(ids, tokens, subject.UNTOUCHED, ("block0.norm1",))["block0.norm1"].tensor
     width = head_width(x.shape[-1], n_heads)
     generator = torch.Generator().manual_seed(seed)
     w_q, w_k = torch.randn(2, x.shape[-1], x.shape[-1], generator=generator)

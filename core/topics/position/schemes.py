@@ -72,7 +72,7 @@ def longest_and_shortest(d: int) -> np.ndarray:
 @torch.inference_mode()
 def dots(n: int, d: int) -> np.ndarray:
     """(frame, position, position): the dot product of any two rows of the table, at every one of BASES."""
-    rows = torch.from_numpy(np.array(tables(n, d)))
+    rows = sinusoids(n, d, torch.tensor(BASES, dtype=torch.float64))
     return to_numpy(rows @ rows.mT)
 
 
@@ -150,7 +150,7 @@ def untrained_table(seed: int = 0) -> Tensor:
 def _read(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> Tensor:
     """(query, d_model), float32: what the projections of a block read. All schemes start from the same one."""
     name = f"block{layer}.norm1"
-    return torch.from_numpy(np.array(subject.run(ids, tokens, subject.UNTOUCHED, (name,))[name].value[:MOST]))
+    return subject.run(ids, tokens, subject.UNTOUCHED, (name,))[name].tensor[:MOST]
 
 
 @torch.inference_mode()

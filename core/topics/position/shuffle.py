@@ -111,7 +111,7 @@ class Law:
 @torch.inference_mode()
 def law(demo: Demo) -> Law:
     model, name = subject.model(), "block0.norm1"
-    x = torch.from_numpy(np.array(subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, (name,))[name].value)).double()
+    x = subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, (name,))[name].tensor.double()
     width, attn = model.config.head_dim, model.blocks[0].attn
     w_q, w_k, w_v = (w.weight[:width].double().T for w in (attn.q, attn.k, attn.v))
     mixing = F.one_hot(torch.arange(len(x)).flip(0)).double()
