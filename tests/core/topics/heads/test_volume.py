@@ -186,7 +186,7 @@ def test_neighbours_need_two_heads(n_heads):
 
 
 def test_twoheads_refuses_what_it_has_not():
-    with pytest.raises(KeyError, match="not with 3"):
+    with pytest.raises(KeyError, match="not 3, 0"):
         neighbours.net(3)
     with pytest.raises(ValueError, match="12 digits"):
         neighbours.read(2, (1, 2, 3))
