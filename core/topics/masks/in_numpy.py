@@ -11,6 +11,7 @@ from torch import Tensor
 from core.attention import share_out
 from core.lab import subject, text
 from core.trace import to_numpy
+from core.watch import overhear
 from core.whatif import WhatIf
 
 SAYS = ("hide", "keep")
@@ -108,12 +109,14 @@ class Outcome:
 @torch.inference_mode()
 def outcome(ids: tuple[int, ...], tokens: tuple[str, ...], recipe: Recipe) -> Outcome:
     """What becomes of the next word."""
-    model, seen, rows = subject.model(), [], []
+    model = subject.model()
+    seen: list[Tensor] = []
+    rows: list[int] = []
     mask = built(len(ids), recipe.diagonal)
     edits = [
-        ("block*.scaled", lambda s: seen.append(s) or s),
+        ("block*.scaled", overhear(seen)),
         ("block*.weights", lambda w: weights(seen[-1], mask, recipe).to(w.dtype)),
-        ("block*.resid_post", lambda x: rows.append(int(x.isnan().any(-1).sum())) or x),
+        ("block*.resid_post", overhear(rows, lambda x: int(x.isnan().any(-1).sum()))),
     ]
     probs = to_numpy(model.predict(model.stream(torch.tensor(ids), trace=WhatIf(edits))).softmax(-1))
     untouched = subject.run(ids, tokens, subject.UNTOUCHED, ("next_probs",))["next_probs"].value
