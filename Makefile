@@ -1,19 +1,36 @@
 # make run    sets up on first use and opens the app (STREAMLIT_SERVER_PORT and its like are honoured)
+# make check  lints and tests what is computed, within two minutes: for working
 # make test   sets up and runs every test, real browser included
 # make bench  prints the budget table for the running app
 # make format formats and lints
+#
+# Set what you need, once, when the environment is made: make run PYTHON=python3.12 TORCH_INDEX=...
+# PYTHON       the Python to use, 3.11 or newer
+# TORCH_INDEX  where torch comes from. On Linux the public index brings 2.9 GB of CUDA parts along; without them:
+#              make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# LOCKED=1     exact versions, each with its hash, from deploy/*.lock: what CI uses
 PYTHON ?= python3
+TORCH_INDEX ?=
+LOCKED ?=
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+TORCH := $(shell grep '^torch==' requirements.txt)
 WORKERS ?= 2
 # Threads that each keep a heap of their own cost a server 120 MB here (glibc; elsewhere without effect).
 export MALLOC_ARENA_MAX ?= 2
 
-.PHONY: run test bench format chromium train record
+.PHONY: run check test bench format chromium train record pictures lock
 .DEFAULT_GOAL := run
 
 run: $(VENV)/app
 	$(BIN)/python -m streamlit run app.py
+
+# One line a tool; what takes longer than seconds belongs to `test`.
+check: $(VENV)/tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/core tests/test_house.py tests/test_project.py
 
 test: $(VENV)/tests chromium
 	$(BIN)/ruff check .
@@ -35,17 +52,37 @@ train: $(VENV)/app
 record: $(VENV)/app
 	$(BIN)/python -m core.make home sharing_losses place_losses long_losses story_losses
 
-# The environment is made on first use, and anew when the requirements change.
+# The pictures of the README, taken from the running app.
+pictures: $(VENV)/tests chromium
+	$(BIN)/python -m tests.bench.pictures
+
+# The environment is made on first use, and anew when the requirements change. torch first: most that can fail, fails there.
 $(VENV)/app: requirements.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed")'
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "Python 3.11 or newer is needed; \
+	$(PYTHON) is %d.%d. With another one: make run PYTHON=python3.12" % v[:2])'
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(if $(LOCKED),$(PIP) --require-hashes -r deploy/app.lock)
+	@$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(TORCH) || { rm -rf $(VENV); echo >&2; \
+	echo "$(TORCH) could not be installed. Is there a network? If there is, PyTorch has no wheel for" >&2; \
+	echo "this Python or this machine: it has for 64-bit Python 3.11 to 3.14 on Linux (glibc 2.28 or newer), Windows and" >&2; \
+	echo "Macs with Apple chips (macOS 14 or newer). With another Python: make run PYTHON=python3.12" >&2; exit 1; }
+	$(if $(LOCKED),,$(PIP) -r requirements.txt)
 	touch $@
 
 $(VENV)/tests: $(VENV)/app tests/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	$(PIP) $(if $(LOCKED),--require-hashes -r deploy/tests.lock,-r tests/requirements.txt)
 	touch $@
+
+# torch and its CUDA parts are in no lock: their files differ from index to index. `torch==` in requirements.txt is exact.
+lock: $(VENV)/tests
+	$(PIP) uv
+	for of in requirements.txt:app tests/requirements.txt:tests; do \
+	  { echo "# Written by 'make lock'; for Python 3.11 and newer on any system. Install: pip install --require-hashes -r"; \
+	    echo "# this file, then the torch of requirements.txt. Neither torch nor its CUDA parts are locked: their files"; \
+	    echo "# differ between PyPI and PyTorch's own index, which TORCH_INDEX chooses. All else torch needs is here."; \
+	    $(BIN)/uv pip compile --quiet --no-config --no-header --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-package torch --excludes deploy/cuda.txt $${of%%:*}; } > deploy/$${of##*:}.lock || exit 1; done
 
 # Debian's Chromium where we may install it. Where there is none the browser tests fail, loudly; they never skip.
 chromium:

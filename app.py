@@ -1,17 +1,31 @@
-"""The frame around every page: language, navigation, then the page itself."""
+"""The frame around every page: language, navigation, then the page itself.
+
+`streamlit run` uses this file twice. The server imports it once, for `app`: Streamlit behind our gate. Every visit runs
+it as its main script, and then it draws.
+"""
 
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from pages.shared import frame
-from pages.shared.text import _
+from pages.shared import frame, gate, text, uploads
 
 ASSETS = Path(__file__).parent / "assets"
 
-st.set_page_config(_("Transformer, every number"), ASSETS / "icon.svg", layout="wide", initial_sidebar_state=256)
-st.html(ASSETS / "style.css")
-frame.language_switch()
-page = st.navigation(frame.pages(), expanded=True)
-with frame.around(page):
-    page.run()
+
+def draw() -> None:
+    text.speak()
+    st.set_page_config(page_icon=ASSETS / "icon.svg", layout="wide", initial_sidebar_state=256)
+    st.html(ASSETS / "style.css")
+    page = st.navigation(frame.pages(), expanded=True)
+    frame.language_switch()
+    uploads.arrive()
+    with frame.around(page):
+        page.run()
+
+
+if __name__ == "__main__":
+    draw()
+else:
+    app = st.App(__file__, middleware=[Middleware(gate.Gate)], lifespan=gate.opened)

@@ -16,7 +16,7 @@ from core.counting import Row, parameters, total
 from core.trace import SILENT, Quantity, Trace
 
 PARAMETERS = Quantity(
-    "parameters", "frame part", r"N = \sum_{\text{tensors}} n_{in}\,n_{out}", "Every parameter of the model, by part."
+    "parameters", "frame part", r"N = \sum_{\text{tensors}} \prod_i n_i", "Every parameter of the model, by part."
 )
 CACHE = Quantity(
     "cache",
@@ -27,7 +27,7 @@ CACHE = Quantity(
 FLOPS = Quantity(
     "flops",
     "frame part",
-    r"F = 2\,n\,P + 4\,n^2\,h\,d_h\,L",
+    r"F = 2\,n\,P + n^2\,h\,(4\,d_h + 3)\,L",
     "The work of one forward pass over the whole text, by part.",
 )
 TRAINING = Quantity(

@@ -43,9 +43,10 @@ def _before(c: ModelConfig) -> list[Row]:
     return rows
 
 
-def _linear(part: str, name: str, formula: str, n_in: int, n_out: int, bias: bool, times: int) -> list[Row]:
+def _linear(part: str, name: str, formula: str, out: str, n_in: int, n_out: int, bias: bool, times: int) -> list[Row]:
+    """out: LaTeX of n_out, which is what a bias costs."""
     rows = [Row(part, name, formula, n_in * n_out, times)]
-    return [*rows, Row(part, f"{name} bias", r"b", n_out, times)] if bias else rows
+    return [*rows, Row(part, f"{name} bias", out, n_out, times)] if bias else rows
 
 
 def _attention(c: ModelConfig) -> list[Row]:
@@ -53,13 +54,9 @@ def _attention(c: ModelConfig) -> list[Row]:
         return _latent_attention(c)
     width, kv = c.n_heads * c.head_dim, c.n_kv_heads * c.head_dim
     rows = []
-    for name, n_out, formula in (
-        ("q", width, r"d\,h\,d_h"),
-        ("k", kv, r"d\,h_{kv}d_h"),
-        ("v", kv, r"d\,h_{kv}d_h"),
-    ):
-        rows += _linear("attention", name, formula, c.d_model, n_out, c.qkv_bias, c.n_layers)
-    rows += _linear("attention", "o", r"h\,d_h\,d", width, c.d_model, c.out_bias, c.n_layers)
+    for name, n_out, out in (("q", width, r"h\,d_h"), ("k", kv, r"h_{kv}d_h"), ("v", kv, r"h_{kv}d_h")):
+        rows += _linear("attention", name, rf"d\,{out}", out, c.d_model, n_out, c.qkv_bias, c.n_layers)
+    rows += _linear("attention", "o", r"h\,d_h\,d", "d", width, c.d_model, c.out_bias, c.n_layers)
     if c.qk_norm:
         rows.append(Row("attention", "QK-norm", r"2d_h", 2 * c.head_dim, c.n_layers))
     return rows
@@ -71,17 +68,18 @@ def _latent_attention(c: ModelConfig) -> list[Row]:
     wide = h * (m.d_nope + m.d_rope)
     rows: list[Row] = []
     if m.q_rank:
-        rows += _linear("attention", "q down", r"d\,r_q", d, m.q_rank, c.qkv_bias, n)
+        rows += _linear("attention", "q down", r"d\,r_q", "r_q", d, m.q_rank, c.qkv_bias, n)
         rows += [Row("attention", "q norm", r"r_q", m.q_rank, n)]
         rows += [Row("attention", "q up", r"r_q h(d_n+d_r)", m.q_rank * wide, n)]
     else:
         rows += [Row("attention", "q", r"d\,h(d_n+d_r)", d * wide, n)]
-    rows += _linear("attention", "kv down", r"d(r_{kv}+d_r)", d, m.kv_rank + m.d_rope, c.qkv_bias, n)
+    latent = r"r_{kv}+d_r"
+    rows += _linear("attention", "kv down", f"d({latent})", latent, d, m.kv_rank + m.d_rope, c.qkv_bias, n)
     rows += [
         Row("attention", "kv norm", r"r_{kv}", m.kv_rank, n),
         Row("attention", "kv up", r"r_{kv}h(d_n+d_v)", m.kv_rank * h * (m.d_nope + m.d_v), n),
     ]
-    return rows + _linear("attention", "o", r"h\,d_v\,d", h * m.d_v, d, c.out_bias, n)
+    return rows + _linear("attention", "o", r"h\,d_v\,d", "d", h * m.d_v, d, c.out_bias, n)
 
 
 def _feedforward(c: ModelConfig) -> list[Row]:
@@ -103,8 +101,8 @@ def _ffn(c: ModelConfig, part: str, prefix: str, width: int, times: int) -> list
     rows: list[Row] = []
     f = "f_e" if prefix else "f"
     for name in ("gate", "up") if c.ffn == "swiglu" else ("up",):
-        rows += _linear(part, prefix + name, rf"d\,{f}", c.d_model, width, c.ffn_bias, times)
-    return rows + _linear(part, prefix + "down", rf"{f}\,d", width, c.d_model, c.ffn_bias, times)
+        rows += _linear(part, prefix + name, rf"d\,{f}", f, c.d_model, width, c.ffn_bias, times)
+    return rows + _linear(part, prefix + "down", rf"{f}\,d", "d", width, c.d_model, c.ffn_bias, times)
 
 
 def _norm(c: ModelConfig) -> int:

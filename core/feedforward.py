@@ -11,7 +11,12 @@ from core.trace import SILENT, Quantity, Trace
 FFN_PRE = Quantity("ffn_pre", "query d_ff", r"xW_1 + b_1", "Each token's vector, spread over the wider space.")
 FFN_GATE = Quantity("ffn_gate", "query d_ff", r"xW_g", "How far each gate would open.")
 FFN_UP = Quantity("ffn_up", "query d_ff", r"xW_u", "What would pass through each gate.")
-FFN_ACT = Quantity("ffn_act", "query d_ff", r"h = \sigma(x)", "What is left after the bend: this enters the last map.")
+FFN_ACT = Quantity(
+    "ffn_act",
+    "query d_ff",
+    r"h = \sigma(xW_1 + b_1) \;\text{or}\; \sigma(xW_g) \odot xW_u",
+    "What is left after the bend: this enters the last map.",
+)
 FFN_OUT = Quantity("ffn_out", "query d_model", r"hW_2", "Back to the width of the residual stream.")
 
 

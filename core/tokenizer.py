@@ -52,6 +52,7 @@ class Reading:
     notes: tuple[str, ...] = ()
 
 
+BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how SentencePiece writes one byte of a character that it has no piece for
 INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")  # controls, lone surrogates, the byte mark
 
 
@@ -89,7 +90,7 @@ def read(tokenizer: Tokenizer, text: str, default: str, context: int) -> Reading
 def label(piece: str) -> str:
     """How a SentencePiece piece is written on an axis: a word bare, a continuation with a dot, blanks and bytes
     visible."""
-    if byte := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
+    if byte := BYTE.fullmatch(piece):
         return visible(bytes.fromhex(byte[1]))
     if piece.startswith("▁"):
         return visible(piece[1:].replace("▁", "␣").encode()) or "␣"
@@ -203,11 +204,14 @@ def cut_by(tokenizer: Tokenizer, text: str) -> tuple[Piece, ...]:
     """The pieces of a text in a SentencePiece vocabulary, the blank that it adds in front included."""
     encoded, at = tokenizer.encode(text), [0, *accumulate(len(c.encode()) for c in text)]
     pieces: list[Piece] = []
-    for piece, (first, last) in zip(named(zip(encoded.ids, encoded.tokens, strict=True)), encoded.offsets, strict=True):
+    found = named(zip(encoded.ids, encoded.tokens, strict=True))
+    for piece, token, (first, last) in zip(found, encoded.tokens, encoded.offsets, strict=True):
         start, end = at[first], at[last]
         if piece.data == b" " and (not pieces or pieces[-1].kind == "special"):
             end = start  # the added blank alone stands for nothing in the text
-        elif len(piece.data) == 1 < end - start:  # the bytes of one character all come with its place: they follow it
+        elif (
+            BYTE.fullmatch(token) and end - start > 1
+        ):  # the bytes of one character all come with its place: they follow it
             before = pieces[-1] if pieces else None
             start = before.end if before and start <= before.start and before.end < end else start
             end = start + 1
@@ -219,7 +223,7 @@ def named(tokens: Iterable[tuple[int, str]]) -> tuple[Piece, ...]:
     """SentencePiece tokens, (id, token) each, end to end: `▁` is a blank, `<0xE2>` a byte, the first three special."""
     found = []
     for id, token in tokens:
-        byte = re.fullmatch(r"<0x([0-9A-F]{2})>", token)
+        byte = BYTE.fullmatch(token)
         data = bytes.fromhex(byte[1]) if byte else token.replace("▁", " ").encode()
         found.append((id, data, "special" if id < 3 else "plain"))
     return end_to_end(found)
@@ -265,6 +269,7 @@ def round_trip(text: str, way: str) -> RoundTrip:
 
 
 START, END = "<|im_start|>", "<|im_end|>"  # ChatML, as Qwen writes it
+MARKS = {START: 151_644, END: 151_645}  # their ids in Qwen3's tokenizer_config.json; <|endoftext|> stands before them
 
 
 def chat_text(messages: tuple[tuple[str, str], ...]) -> str:
@@ -284,7 +289,7 @@ def chat_pieces(messages: tuple[tuple[str, str], ...], way: str) -> tuple[Piece,
     for part, special in [*parts, (START, True), ("assistant\n", False)]:
         start = pieces[-1].end if pieces else 0
         if special:
-            pieces.append(Piece(part, -1, part.encode(), start, start + len(part.encode()), "special"))
+            pieces.append(Piece(part, MARKS[part], part.encode(), start, start + len(part.encode()), "special"))
         else:
             pieces += end_to_end(((p.id, p.data, "plain") for p in cut(part, way)), start)
     return tuple(pieces)

@@ -173,6 +173,14 @@ class Trace:
             raise ValueError(f"{name} was recorded before; use trace.inside(...) to tell the two apart")
         self._steps[name] = Step(name, quantity, self.labels, held)
 
+    def part(self, only: tuple[str, ...] | None) -> Trace:
+        """The same record, as if no more than this had been asked for."""
+        if only is None:
+            return self
+        part = Trace(only, **self.labels)
+        part._steps = {name: step for name, step in self._steps.items() if part.only is None or name in part.only}
+        return part
+
     def _name(self, key: Quantity | str) -> str:
         return key if isinstance(key, str) else self._scope + key.name
 

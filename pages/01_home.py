@@ -5,7 +5,7 @@ import streamlit as st
 from core.lab import text
 from core.topics.home import flow as fl
 from pages.parts.home import opening
-from pages.shared import controls, frame
+from pages.shared import controls, frame, glossary
 from pages.shared.asks import predict
 from pages.shared.text import _, prose
 
@@ -37,3 +37,4 @@ with st.container(border=True):
 st.header(_("The rooms of this house"), anchor=False)
 opening.rooms()
 prose("home", "model", **opening.facts())
+glossary.show()

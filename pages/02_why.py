@@ -12,7 +12,12 @@ frame.begin()
 
 # What you can change, and a guess before it is shown.
 frame.heading("02_why")
-st.caption(_("Architecture · basics, needed on every page · nothing is assumed · what is folded away can wait"))
+st.caption(
+    _(
+        "Architecture · basics, required: every page builds on it · the whole topic: 5 of 5 in difficulty, this page 1 · "
+        "for people who build: know the parts, the derivations are folded away"
+    )
+)
 reading = parts.text()
 found = parts.found(reading)
 guessed = parts.prediction(reading, found)

@@ -57,7 +57,7 @@ def handles(row: parts.Row) -> None:
 handles(row)
 
 
-# What is often printed, computed again.
+# Rows of shares: which of them are right?
 @st.fragment
 def printed() -> None:
     more.claims()

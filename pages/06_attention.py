@@ -6,7 +6,7 @@ from pages.parts.attention import findings as more
 from pages.parts.attention import room as parts
 from pages.shared import controls, frame
 from pages.shared.pictures import code
-from pages.shared.text import prose
+from pages.shared.text import _, prose
 
 frame.begin()
 
@@ -14,6 +14,7 @@ frame.begin()
 left, right = st.columns([3, 2], vertical_alignment="bottom")
 with left:
     frame.heading("06_attention")
+    st.caption(_("Architecture · basics, required · 4 of 5 in difficulty · before it: linear layers and softmax"))
 with right:
     source = controls.choice("Vectors", parts.SOURCES, "sentence", key="source")
 room = parts.sentence_room() if source == "sentence" else None

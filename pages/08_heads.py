@@ -50,7 +50,7 @@ silence(reading)
 # MHA, GQA, MQA, MLA.
 @st.fragment
 def fewer(reading: parts.Reading) -> None:
-    st.subheader(_("One slider: from a key for every head to one for all"), anchor=False)
+    st.subheader(_("One slider: from a key and a value for every head to one of each for all"), anchor=False)
     sharing.slider(reading)
 
 

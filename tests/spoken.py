@@ -7,7 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FIRST = {"_", "N_", "say", "choice", "switch", "pick", "stops", "sentence"}  # their first argument is spoken
+FIRST = {
+    "_",
+    "N_",
+    "say",
+    "choice",
+    "switch",
+    "pick",
+    "stops",
+    "sentence",
+    "typed",
+    "live_slider",
+    "some",
+}  # their first argument is spoken
 NTH = {"Quantity": (3,), "Entry": (1, 2)}
 NAMED = {"help"}
 

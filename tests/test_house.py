@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pages.shared import frame
+from pages.shared.readers import DEPENDS, written
 from pages.shared.text import labels
 from tests import spoken
 
@@ -93,19 +95,26 @@ def test_nobody_renders_html_or_hides_an_error():
                 assert not broad, f"{path}:{node.lineno}"
 
 
-def test_no_key_is_bound_on_one_page_and_kept_on_another():
-    """Streamlit refuses to write a query parameter that a widget is bound to, even one of the page just left."""
-    bound, kept = set(), set()
+def test_no_widget_is_bound_and_state_has_few_owners():
+    """One class owns a value of the address; what a browser keeps for a picture and a frame's own marks stay with them."""
+    owners = {"address", "controls", "frame", "live", "predict", "text", "uploads"}
     for path in (ROOT / "pages").rglob("*.py"):
-        for call in (node for node in ast.walk(ast.parse(path.read_text("utf8"))) if isinstance(node, ast.Call)):
-            name, named = ast.unparse(call.func).split(".")[-1], {word.arg: word.value for word in call.keywords}
-            key = named.get("key")
-            if name in ("switch", "pick", "stops") or "bind" in named:
-                bound.add(getattr(key, "value", None))
-            elif name in ("choice", "live_slider"):
-                kept.add(getattr(key, "value", None))
-            elif name in ("kept", "keep") and call.args:
-                kept.add(getattr(call.args[0], "value", None))
-    assert len(bound) > 20
-    assert len(kept) > 20
-    assert (bound & kept) - {None} == set()
+        text = path.read_text("utf8")
+        assert "bind=" not in text, path
+        name = path.parent.name if path.name == "__init__.py" else path.stem
+        assert "session_state" not in text or (path.is_relative_to(ROOT / "pages/shared") and name in owners), path
+
+
+def test_every_word_of_the_address_is_declared_once_and_used():
+    """Two pages may share a word only where it is declared for both."""
+    from pages.shared.words import WORDS
+
+    topics = {entry.file[3:] for section in frame.CATALOG.values() for entry in section}
+    said = "\n".join(path.read_text("utf8") for path in (ROOT / "pages").rglob("*.py") if path.name != "words.py")
+    for word, declared in WORDS.items():
+        assert set(declared.pages) <= topics, word
+        assert f'"{word}"' in said or any(f'f"{word[:n]}' in said for n in range(2, len(word))), (
+            f"{word} is used nowhere"
+        )
+        if declared.default not in (None, DEPENDS, ()):
+            assert declared.read(written(declared.default)) == declared.default, word

@@ -1,7 +1,7 @@
-"""One head, step by step: of the embedded model, of vectors typed by hand, or of vectors drawn at random.
+"""One head of a model, step by step, over a text: as it is, under what-ifs, at every temperature.
 
-Whatever the source, a page gets the same two things: the Head at the chosen setting, and the frames of one step over
-the whole range of the slider, computed in one broadcast call.
+A page gets two things: the Head at the chosen setting, and the frames of one step over the whole range of the slider,
+computed in one broadcast call.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from torch import Tensor
 
 from core import attention as at
 from core.lab import subject
+from core.lab.memory import kept
 from core.lab.provenance import Head
+from core.lab.text import Text
 from core.softmax import entropy, temperatures
 from core.trace import Trace, to_numpy
 from core.whatif import Change, WhatIf
@@ -22,7 +24,7 @@ from core.whatif import Change, WhatIf
 STEPS = ("scores", "scaled", "masked", "weights", "z")
 TEMPERATURES = tuple(temperatures())
 AT_ONCE = 2048  # tokens in one batched pass
-NAMES = ("q", "k", "v", "q_rot", "k_rot", "allowed", *STEPS)
+NAMES = ("q", "k", "v", "q_norm", "k_norm", "q_rot", "k_rot", "allowed", *STEPS)
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,7 @@ class Frames:
 class Demo:
     """What a visitor chooses for a sentence. everywhere: the temperature acts in all heads, not in this one alone."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     layer: int = 5
     head: int = 1
     scaling: bool = True
@@ -59,27 +60,28 @@ class Demo:
 def run(demo: Demo) -> Trace:
     """One pass: every tensor of the chosen layer's attention, and the next token."""
     only = (*tuple(f"block{demo.layer}.{name}" for name in NAMES), "next_probs")
-    return subject.run(demo.ids, demo.tokens, demo.change, only)
+    return subject.run(demo.text, demo.change, only)
 
 
 def head_of(demo: Demo) -> Head:
-    """The chosen head's own tensors, without the head's axis; q and k as they meet, after RoPE."""
-    trace, group = run(demo), subject.model().config.group
+    """The chosen head's own tensors, without the head's axis; q and k as they meet, after RoPE and QK-norm."""
+    trace, group = kept(run, demo), subject.config(demo.text.subject).group
+    of_keys = demo.head // group
 
-    def part(name: str, head: int = demo.head) -> np.ndarray:
-        return trace[f"block{demo.layer}.{name}"].value[head]
+    def part(name: str) -> np.ndarray:
+        return trace[f"block{demo.layer}.{name}"].value[demo.head]
 
     return Head(
-        q=part("q_rot"),
-        k=part("k_rot", demo.head // group),
-        v=part("v", demo.head // group),
+        q=subject.met(trace, demo.layer, "q").value[demo.head],
+        k=subject.met(trace, demo.layer, "k").value[of_keys],
+        v=trace[f"block{demo.layer}.v"].value[of_keys],
         scores=part("scores"),
         scaled=part("scaled"),
         allowed=trace[f"block{demo.layer}.allowed"].value,
         weights=part("weights"),
         temperature=demo.temperature,
         scaling=demo.scaling,
-        tokens=demo.tokens,
+        tokens=demo.text.tokens,
     )
 
 
@@ -97,7 +99,7 @@ def frames(demo: Demo, step: str) -> Frames:
     """One step of the chosen head at each of TEMPERATURES, in one broadcast call; everywhere: in one batched pass."""
     if demo.everywhere:
         return _finished(*_everywhere(demo), step)
-    return tempered(head_of(replace(demo, temperature=1.0)), step)
+    return tempered(kept(head_of, replace(demo, temperature=1.0)), step)
 
 
 @torch.inference_mode()
@@ -141,20 +143,21 @@ def after_cut(weights: Frames, masked: Frames, cell: tuple[int, int], share: boo
 
 def _everywhere(demo: Demo) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Scaled scores, scores, mask and values of the chosen head when all heads run at each temperature."""
-    kept: dict[str, list[Tensor]] = {"scaled": [], "scores": [], "v": []}
+    seen: dict[str, list[Tensor]] = {"scaled": [], "scores": [], "v": []}
 
     def keep(name: str, head: int) -> tuple[str, object]:
-        return f"block{demo.layer}.{name}", lambda x: kept[name].append(x[..., head, :, :]) or x
+        return f"block{demo.layer}.{name}", lambda x: seen[name].append(x[..., head, :, :]) or x
 
-    model, at_once = subject.model(), max(1, AT_ONCE // len(demo.ids))
+    model, at_once = subject.model(demo.text.subject), max(1, AT_ONCE // len(demo.text))
     plain = Change(demo.scaling, demo.mask).edits(model.config.head_dim)
     for part in torch.tensor(TEMPERATURES).split(at_once):
         heat = ("block*.scaled", lambda s, part=part: s / part[:, None, None, None])
         watch = [keep("scores", demo.head), keep("scaled", demo.head), keep("v", demo.head // model.config.group)]
-        ids = torch.tensor(demo.ids).expand(len(part), -1)
+        ids = torch.tensor(demo.text.ids).expand(len(part), -1)
         model.stream(ids, until=demo.layer + 1, trace=WhatIf([*plain, heat, *watch]))
-    allowed = at.allowed_pairs("causal" if demo.mask else "none", len(demo.ids))
-    return torch.cat(kept["scaled"]), torch.cat(kept["scores"]), allowed, torch.cat(kept["v"])
+    _turn, allowed = model.surroundings(len(demo.text))
+    allowed = allowed if demo.mask else torch.ones_like(allowed)
+    return torch.cat(seen["scaled"]), torch.cat(seen["scores"]), allowed, torch.cat(seen["v"])
 
 
 def overview(demo: Demo, most: int = 48) -> tuple[np.ndarray, int]:
@@ -162,7 +165,7 @@ def overview(demo: Demo, most: int = 48) -> tuple[np.ndarray, int]:
 
     A reduced cell shows the largest of the weights it stands for, so that a bright cell never disappears.
     """
-    trace = subject.run(demo.ids, demo.tokens, demo.change, ("block*.weights",))
+    trace = subject.run(demo.text, demo.change, ("block*.weights",))
     weights = np.concatenate([step.value for step in trace])
     step = -(-weights.shape[-1] // most)
     if step > 1:

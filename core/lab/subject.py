@@ -13,9 +13,11 @@ from torch import Tensor
 from core import tokenizer
 from core.assets import ASSETS
 from core.checkpoint import load
-from core.lab.text import FOLDER, Word, top, word
+from core.config import ModelConfig
+from core.lab.memory import kept
+from core.lab.text import FIRST, FOLDER, Text, Word, folder, top, word
 from core.model import Decoder
-from core.trace import Trace
+from core.trace import Step, Trace
 from core.whatif import Change
 
 STORIES = ASSETS / "data" / "stories.txt"
@@ -23,28 +25,86 @@ UNTOUCHED = Change()
 
 
 @cache
-def model() -> Decoder:
-    """The one model all sessions share. It is only read: what-ifs edit values as they pass, never weights."""
+def model(subject: str = FIRST) -> Decoder:
+    """The one model of this name all sessions share. It is only read: what-ifs edit values as they pass, never weights.
+
+    Raises what core.checkpoint.load raises.
+    """
     torch.set_num_threads(1)  # a pass is bound by memory: a second thread gains little, and visitors share the cores
     with torch.inference_mode(False):  # ordinary tensors whoever asks first: gradients may run through them
-        return load(FOLDER)
+        return load(folder(subject))
+
+
+def config(subject: str = FIRST) -> ModelConfig:
+    return model(subject).config
+
+
+def untouched(text: Text) -> Trace:
+    """Every tensor of the one pass that changes nothing, up to the next word; kept, so a text is read once.
+
+    Not among them: the logits of all positions. The head is the widest matrix of a small model, and pages ask for the
+    last position's.
+    """
+    return kept(_pass, text)
 
 
 @torch.inference_mode()
-def run(ids: tuple[int, ...], tokens: tuple[str, ...], change: Change, only: tuple[str, ...]) -> Trace:
-    """One pass over a sentence, recording what `only` names, `next_probs` and `next_logits` among it."""
-    trace = change.trace(model().config.head_dim, only, query=list(tokens), key=list(tokens))
-    model().predict(model().stream(torch.tensor(ids), trace=trace), trace=trace)
+def _pass(text: Text) -> Trace:
+    trace = Trace(**text.labels)
+    decoder = model(text.subject)
+    decoder.predict(decoder.stream(torch.tensor(text.ids), trace=trace), trace=trace)
     return trace
 
 
 @torch.inference_mode()
-def surprise(ids: tuple[int, ...]) -> float:
+def run(text: Text, change: Change = UNTOUCHED, only: tuple[str, ...] | None = None) -> Trace:
+    """One pass over a text, recording what `only` names, `next_probs` and `next_logits` among it.
+
+    Where nothing is changed nothing is computed anew.
+    """
+    if change == UNTOUCHED:
+        return untouched(text).part(only)
+    decoder = model(text.subject)
+    trace = change.trace(decoder.config.head_dim, only, **text.labels)
+    decoder.predict(decoder.stream(torch.tensor(text.ids), trace=trace), trace=trace)
+    return trace
+
+
+def met(trace: Trace, layer: int, which: str) -> Step:
+    """The queries (which = "q") or keys ("k") of a layer as they meet: turned, normed or plain, as the model has it."""
+    names = (f"block{layer}.{which}{ending}" for ending in ("_rot", "_norm", ""))
+    return trace[next(name for name in names if name in trace)]
+
+
+@torch.inference_mode()
+def surprise(text: Text) -> float:
     """Mean loss of the text itself in nats a token: above STRANGE the model has never seen its like."""
-    if len(ids) < 2:
+    if len(text) < 2:
         return 0.0
-    row = torch.tensor(ids)
-    return float(F.cross_entropy(model()(row[:-1]), row[1:]))
+    decoder = model(text.subject)
+    x = untouched(text)[f"block{decoder.config.n_layers - 1}.resid_post"].tensor
+    return float(F.cross_entropy(decoder.read_out(x[:-1]), torch.tensor(text.ids[1:])))
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What follows a text: the likeliest words, and the probability of one that is asked about."""
+
+    words: tuple[Word, ...]
+    asked: Word
+
+
+def outlook(text: Text, change: Change = UNTOUCHED, asked: int | None = None) -> Outlook:
+    """The next word under a change. asked: an id; None asks about the likeliest."""
+    probs = run(text, change, ("next_probs",))["next_probs"].value
+    words = tuple(top(probs, subject=text.subject))
+    return Outlook(words, words[0] if asked is None else word(asked, probs, text.subject))
+
+
+def chances(text: Text, change: Change, of: tuple[int, ...]) -> tuple[float, ...]:
+    """The probabilities of some tokens to follow, by their ids."""
+    probs = run(text, change, ("next_probs",))["next_probs"].value
+    return tuple(float(probs[i]) for i in of)
 
 
 def story_loss(change: Change = UNTOUCHED) -> float:
@@ -63,27 +123,6 @@ def mean_loss(trace_for: Callable[[], Trace]) -> float:
         logits = model().read_out(model().stream(row[None], trace=trace_for()))[0, :-1]
         losses.append(F.cross_entropy(logits, row[1:], reduction="none"))
     return float(torch.cat(losses).mean())
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What follows a text: the likeliest words, and the probability of one that is asked about."""
-
-    words: tuple[Word, ...]
-    asked: Word
-
-
-def outlook(ids: tuple[int, ...], tokens: tuple[str, ...], change: Change, asked: int | None = None) -> Outlook:
-    """The next word under a change. asked: an id; None asks about the likeliest."""
-    probs = run(ids, tokens, change, ("next_probs",))["next_probs"].value
-    words = tuple(top(probs))
-    return Outlook(words, words[0] if asked is None else word(asked, probs))
-
-
-def chances(ids: tuple[int, ...], tokens: tuple[str, ...], change: Change, of: tuple[int, ...]) -> tuple[float, ...]:
-    """The probabilities of some tokens to follow, by their ids."""
-    probs = run(ids, tokens, change, ("next_probs",))["next_probs"].value
-    return tuple(float(probs[i]) for i in of)
 
 
 def story_count() -> int:

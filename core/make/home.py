@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 
 from core.lab.outcomes import ABOUT, LINK, Outcomes
-from core.lab.text import SENTENCE, TWIN, Link, read
+from core.lab.text import SENTENCE, TWIN, Link, of, read
 from core.topics.attention import cuts
 from core.topics.home.flow import RECORDING, compute
 
@@ -16,7 +16,7 @@ def compute_outcomes() -> Outcomes:
     from core.whatif import Change
 
     reading = read(SENTENCE)
-    found = {name: cuts.ranking(reading.ids, reading.tokens, name == "share") for name in ("keep", "share")}
+    found = {name: cuts.ranking(of(reading), name == "share") for name in ("keep", "share")}
     links = {name: tuple(Link(**vars(cut)) for cut in one.worst) for name, one in found.items()}
     cut = compute(SENTENCE, Change(cut=LINK, share=True)).words
     return Outcomes(cut, compute(TWIN).words, found["keep"].cells, **links)

@@ -86,12 +86,12 @@ def alike() -> np.ndarray:
     return (table @ table.T).numpy()
 
 
-def ask(position: int) -> np.ndarray | None:
-    """The learned vector of a position; None where indexing the table raises IndexError."""
+def ask(position: int) -> np.ndarray | str:
+    """The learned vector of a position (d_model,); beyond the last row, what torch's own IndexError says."""
     try:
         return model("learned")[1][position].numpy()
-    except IndexError:
-        return None
+    except IndexError as error:
+        return str(error)
 
 
 def by_place() -> np.ndarray:

@@ -1,176 +1,276 @@
-"""Widgets that speak both languages and live in the URL. A key is the URL's own word for a setting.
+"""Widgets that speak both languages and live in the address. A key is the address's own word for a setting.
 
-Streamlit's `bind="query-params"` writes the label it shows, so a control whose options are translated keeps its own
-account: read from the URL, else from the session; written to both. The same account serves what a live picture lets go.
+Streamlit's bound widgets write the label they show, forget what was chosen when the page is left, and keep
+their own account of the address. So no widget is bound: before it is drawn it is told what `pages.shared.address` says,
+and what the hand chooses is written there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
 
+from pages.shared import address, readers
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, say
 
 Value = TypeVar("Value")
-LONGEST_LINK = 4000  # characters of a text that is kept: a longer link is refused by servers
 
 
-# ---- one account for what no widget is bound to ----
+@dataclass(frozen=True)
+class Setting:
+    """A value of the page: what the address says of it here and now, and how it is changed.
 
-
-def kept(key: str, default: Value, read: Callable[[str], Value | None]) -> Value:
-    """The value of `key`: from the URL, else as this session left it, else the default.
-
-    read turns the URL's text into a value, or None if it is none.
+    word: declared in `pages.shared.words`. default: where it depends on what is shown. read: what it may say beyond
+    its declaration ("a place in this text").
     """
-    written = st.query_params.get(key)
-    value = _read(written, read) if written is not None else st.session_state.get(_own(key))
-    if value is None:
-        value = default
-    keep(key, value, default)
-    return value
+
+    word: str
+    default: Any = readers.DEPENDS
+    read: readers.Reader | None = None
+
+    def now(self) -> Any:
+        return address.now(self.word, self.default, self.read)
+
+    def keep(self, value: Any) -> None:
+        """Write another value; for callbacks. What may not be said here is not written."""
+        if value is None or self.read is None or self.read(readers.written(value)) is not None:
+            address.write(self.word, value, self.default)
+
+    def forget(self) -> None:
+        address.forget(self.word)
+
+    def receive(self, name: str, value: Any) -> None:
+        """For live pictures: takes what they let go of, if it is this setting's and may be said."""
+        if name == self.word and isinstance(value, bool | int | float | str | list):
+            self.keep(_checked(self, value))
 
 
-def keep(key: str, value: Any, default: Any = None) -> None:
-    """Write a value into the session and, unless it is the default, into the URL."""
-    st.session_state[_own(key)] = value
-    if value is None or value == default:
-        if key in st.query_params:
-            del st.query_params[key]
-    elif st.query_params.get(key) != (text := written(value)):
-        st.query_params[key] = text
+def _checked(setting: Setting, value: Any) -> Any:
+    """A value out of a browser is a visitor's text like any other: read as the address is."""
+    text = readers.written(value)
+    read = setting.read or address.known(setting.word).read
+    return read(text) if len(text) <= readers.LONGEST else None
 
 
-def forget(*keys: str) -> None:
-    """Back to the default: nothing in the URL, nothing in the session."""
-    for key in keys:
-        st.session_state.pop(_own(key), None)
-        if key in st.query_params:
-            del st.query_params[key]
+@dataclass(frozen=True)
+class Dial:
+    """The setting of a live slider: its word, its stops, and what is written at each.
+
+    shown: what stands at each stop; without it the number itself and the unit.
+    """
+
+    word: str
+    label: str
+    stops: Sequence[float]
+    default: Any = readers.DEPENDS
+    unit: str = ""
+    shown: tuple[str, ...] | None = None
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(self.word, self.default, readers.near(self.stops))
+
+    def now(self) -> Any:
+        return self.setting.now()
+
+    def keep(self, value: Any) -> None:
+        self.setting.keep(value)
+
+    def forget(self) -> None:
+        self.setting.forget()
+
+    def receive(self, name: str, value: Any) -> None:
+        self.setting.receive(name, value)
+
+    def slider(self, **more: bool) -> live.Slider:
+        """For a picture. more: stream, together, hidden."""
+        shown = self.shown or tuple(f"{stop:g}{self.unit}" for stop in self.stops)
+        return live.Slider(self.word, _(self.label), tuple(self.stops), self.now(), shown, **more)
 
 
-def _own(key: str) -> str:
-    return f"_kept_{key}"
+def receivers(*settings: Setting | Dial) -> Callable[[str, Any], None]:
+    """One receiver of several settings: each takes what is its own."""
+
+    def all_of(name: str, value: Any) -> None:
+        for setting in settings:
+            setting.receive(name, value)
+
+    return all_of
 
 
-def _read(text: str, read: Callable[[str], Value | None]) -> Value | None:
-    return read(text) if len(text) <= LONGEST_LINK else None
+# ---- as older pages say it ----
 
 
-def written(value: Any) -> str:
-    """How a value is spelled in the URL: numbers bare, pairs with a comma."""
-    if isinstance(value, tuple | list):
-        return ",".join(written(v) for v in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def kept(key: str, default: Any, read: readers.Reader) -> Any:
+    return address.now(key, default, read)
 
 
-def as_cell(text: str) -> tuple[int, int] | None:
-    """'13,3' -> (13, 3); anything else is no cell."""
-    parts = text.split(",")
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
-        return None
-    return int(parts[0]), int(parts[1])
+def keep(key: str, value: Any, default: Any = readers.DEPENDS) -> None:
+    address.write(key, value, default)
+
+
+forget = address.forget
+as_cell, near = readers.cell, readers.near
 
 
 def as_number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if number == number and abs(number) < 1e12 else None
+    return readers.number(-1e12, 1e12)(text)
 
 
-def one_of(options: Sequence[str]) -> Callable[[str], str | None]:
-    return lambda text: text if text in options else None
+def one_of(options: Sequence[str]) -> readers.Reader:
+    return readers.one_of(*options)
 
 
 # ---- widgets ----
 
 
+def _told(widget: str, value: Any) -> str:
+    """The name of a widget that will show this value."""
+    st.session_state[widget] = value
+    return widget
+
+
+def _writes(setting: Setting, widget: str) -> Callable[[], None]:
+    return lambda: setting.keep(st.session_state[widget])
+
+
 def choice(
-    label: str, options: dict[str, str], default: str, *, key: str, hide_label: bool = False, help: str | None = None
+    label: str,
+    options: dict[str, str],
+    default: str,
+    *,
+    key: str,
+    hide_label: bool = False,
+    help: str | None = None,
 ) -> str:
-    """One of a few named things. options: the URL's word -> the English label."""
-    widget, tokens = f"{key}_choice", list(options)
-    now = kept(key, default, one_of(tokens))
-    st.session_state[widget] = now
+    """One of a few named things. options: the address's word -> the English label."""
+    setting = Setting(key, default, readers.one_of(*options))
+    now = setting.now()
+    widget = _told(f"{key}_choice", now)
     st.segmented_control(
         _(label),
-        tokens,
+        list(options),
         required=True,
         key=widget,
-        format_func=lambda token: _(options[token]),
-        on_change=lambda: keep(key, st.session_state[widget], default),
+        format_func=lambda token: _(options.get(token, token)),
+        on_change=_writes(setting, widget),
         label_visibility="collapsed" if hide_label else "visible",
         help=_(help) if help else None,
+    )
+    return str(now)
+
+
+def listed(
+    label: str, options: Sequence[Value], default: Value, *, key: str, shown: Callable[[Value], str], **more: Any
+) -> Value:
+    """One of many things as a list; shown: what each is called in the visitor's language."""
+    setting = Setting(key, default, readers.of(options))
+    now: Value = setting.now()
+    widget = _told(f"{key}_choice", now)
+    st.selectbox(label, list(options), key=widget, format_func=shown, on_change=_writes(setting, widget), **more)
+    return now
+
+
+def some(
+    label: str, options: dict[str, str], default: tuple[str, ...], least: tuple[str, ...], *, key: str
+) -> tuple[str, ...]:
+    """A few of several named things, in their own order; least: what stands where the hand leaves none."""
+    setting = Setting(key, default, readers.some_of(*options))
+    now: tuple[str, ...] = setting.now()
+    widget = f"{key}_choice"
+    st.session_state[widget] = list(now)
+    st.pills(
+        _(label),
+        list(options),
+        selection_mode="multi",
+        key=widget,
+        format_func=lambda token: _(options[token]),
+        on_change=lambda: setting.keep(tuple(o for o in options if o in st.session_state[widget]) or least),
+        label_visibility="collapsed",
     )
     return now
 
 
 def switch(label: str, default: bool, *, key: str, help: str | None = None) -> bool:
-    return st.toggle(_(label), default, key=key, bind="query-params", help=_(help) if help else None)
+    setting = Setting(key, default)
+    now = setting.now()
+    widget = _told(key, now)
+    st.toggle(_(label), key=widget, on_change=_writes(setting, widget), help=_(help) if help else None)
+    return bool(now)
 
 
 def pick(label: str, options: Sequence[Value], default: Value, *, key: str) -> Value:
     """One of a few numbers or words that need no translation."""
-    value = st.segmented_control(_(label), list(options), default=default, required=True, key=key, bind="query-params")
-    return default if value is None else value  # an empty word in the URL chooses nothing
+    setting = Setting(key, default, readers.of(options))
+    now: Value = setting.now()
+    widget = _told(key, now)
+    st.segmented_control(_(label), list(options), required=True, key=widget, on_change=_writes(setting, widget))
+    return now
 
 
 def stops(label: str, options: Sequence[Value], default: Value, *, key: str, help: str | None = None) -> Value:
     """A slider over curated stops; for what needs the server and not the finger."""
-    return st.select_slider(
-        _(label), list(options), default, key=key, bind="query-params", help=_(help) if help else None
+    setting = Setting(key, default, readers.of(options))
+    now: Value = setting.now()
+    widget = _told(key, now)
+    st.select_slider(
+        _(label), list(options), key=widget, on_change=_writes(setting, widget), help=_(help) if help else None
     )
+    return now
+
+
+def typed(
+    label: str, default: str, *, key: str, longest: int, height: int | None = None, hide_label: bool = False
+) -> str:
+    """A few typed words or numbers that belong to one page; height: of a box of several lines."""
+    setting = Setting(key, default, readers.line(longest))
+    now = setting.now()
+    widget = _told(key, now)
+    common: dict[str, Any] = dict(
+        key=widget,
+        max_chars=longest,
+        on_change=_writes(setting, widget),
+        label_visibility="collapsed" if hide_label else "visible",
+    )
+    if height:
+        st.text_area(_(label), height=height, **common)
+    else:
+        st.text_input(_(label), **common)
+    return str(now)
 
 
 def live_slider(label: str, values: Sequence[float], shown: Sequence[str], default: float, *, key: str) -> float:
-    """A slider whose value arrives while it is dragged; where it rests goes into the URL."""
-    nearest = near(values)
-    moving = st.session_state.get(f"_moving_{key}")
-    now = kept(key, default, nearest) if moving is None else moving
+    """A slider whose value arrives while it is dragged; where it rests goes into the address."""
+    setting = Setting(key, default, readers.near(values))
+    moving = live.moving(f"{key}_dial")
+    now: float = setting.now() if moving is None else readers.near(values)(str(moving))
 
     def receive(name: str, value: Any) -> None:
-        if not isinstance(value, int | float):
-            return
-        stop = nearest(str(value))
-        rests = live.resting(f"{key}_dial")
-        st.session_state[f"_moving_{key}"] = None if rests else stop
-        if rests:
-            keep(key, stop, default)
+        if isinstance(value, int | float) and live.moving(f"{key}_dial") is None:
+            setting.receive(name, value)
 
     live.dial(live.Slider(key, _(label), tuple(values), now, tuple(shown)), key=f"{key}_dial", released=receive)
     return now
 
 
-def near(stops: Sequence[float]) -> Callable[[str], float | None]:
-    """Reads a number as the nearest of the stops."""
+# ---- the visitor's text ----
 
-    def read(text: str) -> float | None:
-        number = as_number(text)
-        return None if number is None else min(stops, key=lambda stop: abs(stop - number))
-
-    return read
-
-
-TEXT = "words"  # the URL's word for the visitor's text, and the key of the box it is typed into
+TEXT = "words"  # the address's word for the visitor's text, and the key of the box it is typed into
 
 
 def text(default: str) -> str:
-    """The visitor's text, shared by all pages: from the URL, else as this session left it, else the default."""
-    written = st.query_params.get(TEXT)
-    now = st.session_state.get(_own(TEXT), default) if written is None else written
-    keep(TEXT, now, default)
-    return now
+    """The visitor's text, shared by all pages: from the address, else as this session left it, else the default."""
+    return str(address.now(TEXT, default))
 
 
 def write(text: str, default: str) -> None:
     """Another text for all pages; for callbacks."""
-    keep(TEXT, text[:LONGEST_LINK], default)
+    address.write(TEXT, text[: readers.LONGEST], default)
 
 
 def text_box(default: str, clean: Callable[[str], Any], box: Callable[..., Any]) -> tuple[Any, dict[str, None]]:
@@ -208,12 +308,21 @@ NOTES = {
 
 
 def released_cell(rows: int, columns: int, key: str = "cell") -> Callable[[str, Any], None]:
-    """For a live picture: the cell it lets go goes into the URL, if it is one."""
+    """For a live picture: the cell it lets go of goes into the address, if it is one."""
+    setting = Setting(key, None, within(rows, columns))
 
     def receive(name: str, value: Any) -> None:
-        if name != "cell" or not isinstance(value, list) or len(value) != 2:
-            return
-        if all(isinstance(x, int) and 0 <= x < n for x, n in zip(value, (rows, columns), strict=True)):
-            keep(key, tuple(value))
+        if name == "cell":
+            setting.receive(key, value)
 
     return receive
+
+
+def within(rows: int, columns: int) -> readers.Reader:
+    """Reads a cell of a picture so large."""
+
+    def read(text: str) -> tuple[int, int] | None:
+        found = readers.cell(text)
+        return found if found and found[0] < rows and found[1] < columns else None
+
+    return read

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import streamlit as st
 
-from pages.shared.memory import Memory
+from core.lab.memory import kept
+from pages.shared import address, controls
+from pages.shared.pictures import live
 from pages.shared.text import LANGUAGES, _, browser_language, say
 
 PAGES = Path(__file__).parents[1]
@@ -41,7 +42,7 @@ CATALOG = {  # section -> pages; the order is the reading order. A page is shown
     "Attention": (
         Entry("06_attention", "Attention, step by step", "How does one word read the others?", 12),
         Entry("07_masks", "Masks and cross-attention", "Who may look at whom?", 10),
-        Entry("08_heads", "Many heads, fewer keys", "Why many heads, and why share their keys?", 12),
+        Entry("08_heads", "Many heads, fewer keys", "Why many heads, and why share keys and values?", 12),
     ),
     "Order": (
         Entry("09_position", "Where am I? Order and position", "How does a model know what stands where?", 10),
@@ -59,7 +60,6 @@ CATALOG = {  # section -> pages; the order is the reading order. A page is shown
         Entry("17_exam", "Exam room", "Can you answer it yourself?", 15),
     ),
 }
-Result = TypeVar("Result")
 
 
 def entries() -> list[Entry]:
@@ -88,20 +88,20 @@ def pages() -> dict[str, list]:
 
 def language_switch() -> None:
     with st.sidebar:
-        st.segmented_control(
-            "Language / 语言",
-            list(LANGUAGES),
-            default=browser_language(),
-            required=True,
-            key="lang",
-            bind="query-params",
-            format_func=str,
-        )
+        controls.pick("Language / 语言", LANGUAGES, browser_language(), key="lang")
+
+
+def topic(page: st.Page) -> str:
+    """The one word of a page, which its files, its texts and its tests go by."""
+    return page.url_path or "home"
 
 
 @contextmanager
 def around(page: st.Page) -> Iterator[None]:
     """app.py lets the page know that it is framed."""
+    st.set_page_config(f"{page.title} · {_('Transformer, every number')}")
+    if address.arrive(topic(page)):
+        live.forget()
     st.session_state.pop("_asked", None)
     st.session_state["_framed"] = True
     yield
@@ -141,17 +141,7 @@ def onward(file: str) -> None:
             st.page_link(path_of(entry), label=_(entry.title))
 
 
-MEMORY = Memory()
-
-
-def cached(run: Callable[..., Result], *settings: object) -> Result:
-    """`run(*settings)`, kept for all sessions, so results are only read.
-
-    `run` is a function of core; settings are plain values, tuples or frozen dataclasses. This answers in microseconds;
-    Streamlit's own cache reads the function's source and hashes every argument, a millisecond each time.
-    """
-    return MEMORY(run, settings)
-
+cached = kept  # a result of core, kept for all sessions
 
 _last = [time.monotonic()]
 

@@ -50,7 +50,7 @@ def _take(text: str, chosen: Callable[[str], None] | None) -> None:
 
 def warn(reading: Reading) -> None:
     """What this model makes of a text unlike those it has read."""
-    surprise = frame.cached(subject.surprise, reading.ids)
+    surprise = frame.cached(subject.surprise, sentence.of(reading))
     if surprise > sentence.STRANGE:
         template = N_(
             "🟠 This text is strange to the model: «nats» nats a token, and guessing blindly would cost «blind»."

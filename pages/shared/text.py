@@ -7,16 +7,13 @@ hole is escaped: a visitor's words are never taken for Markdown, LaTeX or HTML.
 from __future__ import annotations
 
 import re
-import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from pages.shared import address
 
 TEXT = Path(__file__).parents[2] / "assets" / "text"
 LANGUAGES = ("en", "zh")
@@ -24,9 +21,14 @@ MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&^=/@\"'])")
 
 
 def lang() -> str:
-    """The visitor's language; set by the switch, before that by the browser."""
-    chosen = st.session_state.get("lang")
-    return chosen if chosen in LANGUAGES else browser_language()
+    """The visitor's language, as `speak` set it when the run began; before that the browser's."""
+    return st.session_state.get("_lang") or browser_language()
+
+
+def speak() -> None:
+    """The language of this run: the address says it, else this session, else the browser. Nothing is written yet: the
+    address still belongs to the page that is left."""
+    st.session_state["_lang"] = address.said("lang") or browser_language()
 
 
 def browser_language() -> str:
@@ -51,6 +53,11 @@ def plain(text: str) -> str:
 def filled(template: str, **values: object) -> str:
     """The template with its «holes» filled; texts are escaped, everything else is written as it is."""
     return re.sub(r"«(\w+)»", lambda m: plain(str(values[m[1]])), template)
+
+
+def unmarked(template: str, **values: object) -> str:
+    """The template with its «holes» filled as they are, for what reads no Markdown: alternative texts, spoken labels."""
+    return re.sub(r"«(\w+)»", lambda m: str(values[m[1]]), template)
 
 
 def say(english: str, **values: object) -> None:

@@ -46,7 +46,7 @@ def test_a_drag_draws_pictures_and_sends_nothing(visit):
 def test_the_picture_of_every_stop_is_the_frame_that_core_computed(visit):
     page = visit.open(ATTENTION).page
     reading = text.read(text.SENTENCE)
-    frames = head.frames(head.Demo(reading.ids, reading.tokens), "weights").values
+    frames = head.frames(head.Demo(text.of(reading)), "weights").values
     slider = visit.signature().locator("input[type=range]")
     canvas = visit.signature().locator("canvas").first
     assert slider.get_attribute("data-slider") == "temperature"
@@ -83,7 +83,7 @@ def _geometry(page, canvas, n):
 def test_the_number_on_hover_is_the_number_of_the_trace(visit):
     page = visit.open(ATTENTION).page
     reading = text.read(text.SENTENCE)
-    weights = head.head_of(head.Demo(reading.ids, reading.tokens)).weights
+    weights = head.head_of(head.Demo(text.of(reading))).weights
     stage = visit.signature().locator(".stage")
     stage.focus()
     page.keyboard.press("ArrowLeft")  # the cursor appears at the last row's first cell

@@ -41,7 +41,7 @@ def test_a_matrix_is_saved_with_its_numbers_and_its_words(visit):
     slider = picture.locator("input[type=range]")
     slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input', { bubbles: true })); }", STOP)
     reading = text.read(text.SENTENCE)
-    frame = onehead.frames(onehead.Demo(reading.ids, reading.tokens), "weights").values[STOP]
+    frame = onehead.frames(onehead.Demo(text.of(reading)), "weights").values[STOP]
     shown = picture.locator("output").inner_text()
 
     head, *rows = csv.reader(io.StringIO(saved(page, picture, "CSV").decode("utf-8-sig")))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 from transformers import (
     AutoModelForCausalLM,
     GPT2Config,
@@ -14,6 +19,9 @@ from transformers import (
     Qwen2Config,
     Qwen3Config,
 )
+
+from core.checkpoint import load
+from core.model import Decoder
 
 SMALL = dict(
     vocab_size=61,
@@ -38,17 +46,21 @@ CONFIGS = {
     ),
     "llama, MQA, tied, wide heads": LlamaConfig(**SMALL, num_key_value_heads=1, tie_word_embeddings=True, head_dim=10),
     "mistral": MistralConfig(**SMALL, num_key_value_heads=2, sliding_window=None),
+    "mistral, window": MistralConfig(**SMALL, num_key_value_heads=2, sliding_window=64),
     "qwen2": Qwen2Config(**SMALL, num_key_value_heads=2),
     "qwen3": Qwen3Config(**SMALL, num_key_value_heads=2, head_dim=16),
     "qwen3, biases, tied": Qwen3Config(
         **SMALL, num_key_value_heads=4, head_dim=8, attention_bias=True, tie_word_embeddings=True
+    ),
+    "one layer, one head": LlamaConfig(
+        **SMALL | dict(num_hidden_layers=1, num_attention_heads=1), num_key_value_heads=1, tie_word_embeddings=True
     ),
 }
 
 
 def make(name: str, seed: int = 0) -> PreTrainedModel:
     """Norms and biases are moved away from 1 and 0, so that ignoring one of them shows."""
-    config = CONFIGS[name]
+    config = copy.deepcopy(CONFIGS[name])
     config._attn_implementation = "eager"
     torch.manual_seed(seed)
     model = AutoModelForCausalLM.from_config(config).float().eval()
@@ -62,3 +74,44 @@ def make(name: str, seed: int = 0) -> PreTrainedModel:
 def save(model: PreTrainedModel, folder: Path, **options: object) -> Path:
     model.save_pretrained(folder, safe_serialization=True, **options)
     return folder
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One set of weights, three times: in transformers, in a folder with a tokenizer, and in core. Only read."""
+
+    name: str
+    theirs: PreTrainedModel
+    folder: Path
+    ours: Decoder
+
+
+@cache
+def _shelf() -> TemporaryDirectory[str]:
+    """Kept until the process ends."""
+    return TemporaryDirectory(prefix="families")
+
+
+@cache
+def pair(name: str) -> Pair:
+    """Built once a session, whoever asks: every test that only reads a model reads the same one."""
+    theirs = make(name)
+    folder = save(theirs, Path(_shelf().name) / str(list(CONFIGS).index(name)))
+    tokenizer().save(str(folder / "tokenizer.json"))
+    return Pair(name, theirs, folder, load(folder))
+
+
+STORY = (
+    "the cat and the dog sat on the mat. then the dog saw a red ball and ran to the cat! one day they left the park."
+)
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """61 pieces, so that every id is a row of every table above; `<s>` in front, as Llama's has it."""
+    made = Tokenizer(models.BPE(unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = ["<unk>", "<s>", "</s>"]
+    made.train_from_iterator([STORY], trainers.BpeTrainer(vocab_size=61, special_tokens=special, show_progress=False))
+    made.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    return made

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from core.checkpoint import load
 from core.config import ModelConfig
 from core.model import Decoder
 from core.trace import SILENT, Trace
@@ -14,25 +13,10 @@ IDS = torch.tensor([3, 17, 3, 0, 60, 42, 9, 9, 31, 5, 22])
 NAMES = pytest.mark.parametrize("name", families.CONFIGS)
 
 
-@pytest.fixture(scope="module")
-def pair(request, tmp_path_factory):
-    """(transformers' model, core's model loaded from what transformers saved)."""
-    made = {}
-
-    def get(name):
-        if name not in made:
-            theirs = families.make(name)
-            folder = families.save(theirs, tmp_path_factory.mktemp("model"))
-            made[name] = theirs, load(folder)
-        return made[name]
-
-    return get
-
-
 @NAMES
 @torch.inference_mode()
 def test_logits_hidden_states_and_attentions_equal_transformers(pair, name):
-    theirs, ours = pair(name)
+    theirs, ours = pair(name).theirs, pair(name).ours
     expected = theirs(IDS[None], output_attentions=True, output_hidden_states=True)
     trace = Trace()
     logits = ours(IDS, trace=trace)
@@ -48,7 +32,7 @@ def test_logits_hidden_states_and_attentions_equal_transformers(pair, name):
 
 @NAMES
 def test_recording_changes_nothing(pair, name):
-    ours = pair(name)[1]
+    ours = pair(name).ours
     loud, quiet = ours(IDS, trace=Trace()), ours(IDS, trace=SILENT)
     assert torch.equal(loud, quiet)
     assert torch.equal(ours(IDS), quiet)
@@ -56,7 +40,7 @@ def test_recording_changes_nothing(pair, name):
 
 @NAMES
 def test_the_prediction_of_the_next_token_is_the_last_row(pair, name):
-    ours, trace = pair(name)[1], Trace()
+    ours, trace = pair(name).ours, Trace()
     logits = ours(IDS)
     with torch.inference_mode():
         last = ours.predict(ours.stream(IDS), trace=trace)
@@ -66,7 +50,7 @@ def test_the_prediction_of_the_next_token_is_the_last_row(pair, name):
 
 def test_names_and_axes_of_a_decoder(pair):
     trace = Trace()
-    pair("qwen3")[1](IDS, trace=trace)
+    pair("qwen3").ours(IDS, trace=trace)
     inside = "resid_pre norm1 q k v q_norm k_norm q_rot k_rot scores scaled allowed masked weights z attn_out"
     inside += " resid_mid norm2 ffn_gate ffn_up ffn_act ffn_out resid_post"
     expected = ["ids", "embed", "angles"]
@@ -78,7 +62,7 @@ def test_names_and_axes_of_a_decoder(pair):
 
 def test_gpt2_records_positions_and_its_own_ffn(pair):
     trace = Trace()
-    pair("gpt2")[1](IDS, trace=trace)
+    pair("gpt2").ours(IDS, trace=trace)
     names = {step.name for step in trace}
     assert {"pos_embed", "block0.ffn_pre", "block2.ffn_act"} <= names
     assert not names & {"angles", "block0.q_rot", "block0.ffn_gate", "block0.q_norm"}
@@ -87,7 +71,7 @@ def test_gpt2_records_positions_and_its_own_ffn(pair):
 
 
 def test_a_batch_without_a_trace_is_the_sentences_one_by_one(pair):
-    ours = pair("llama, GQA, biases, base")[1]
+    ours = pair("llama, GQA, biases, base").ours
     other = IDS.flip(0)
     with torch.inference_mode():
         both = ours.forward(torch.stack([IDS, other]))
@@ -107,18 +91,18 @@ def test_a_batch_without_a_trace_is_the_sentences_one_by_one(pair):
 )
 def test_ids_that_cannot_be_read_are_refused(pair, ids, complaint):
     with pytest.raises(ValueError, match=complaint):
-        pair("gpt2")[1](torch.tensor(ids))
+        pair("gpt2").ours(torch.tensor(ids))
 
 
 @pytest.mark.parametrize("ids", ["abc", None, ["a"], [[1], [1, 2]], [2**63], np.arange(3) + 0j])
 def test_what_is_no_row_of_numbers_is_refused_in_words(pair, ids):
     with pytest.raises(ValueError, match="ids must be a row of whole numbers"):
-        pair("gpt2")[1](ids)
+        pair("gpt2").ours(ids)
 
 
 @pytest.mark.parametrize("kind", [np.uint16, np.uint32, np.uint64, np.int32, np.int64])
 def test_whole_numbers_of_any_width_are_read(pair, kind):
-    ours = pair("gpt2")[1]
+    ours = pair("gpt2").ours
     torch.testing.assert_close(ours(np.arange(3).astype(kind)), ours(torch.arange(3)))
 
 

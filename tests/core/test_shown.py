@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from core.checkpoint import load
 from core.lab import subject, text
 from core.trace import Trace
 from tests.core import families
@@ -107,8 +106,8 @@ def feedforward(i, at, ffn, config):
 
 
 @pytest.mark.parametrize("name", ["embedded", *families.CONFIGS])
-def test_every_step_follows_from_the_steps_before(name, tmp_path):
-    model = subject.model() if name == "embedded" else load(families.save(families.make(name), tmp_path / "m"))
+def test_every_step_follows_from_the_steps_before(name, pair):
+    model = subject.model() if name == "embedded" else pair(name).ours
     ids = text.read(text.SENTENCE).ids if name == "embedded" else (3, 17, 3, 0, 60, 42, 9)
     trace = Trace()
     model(torch.tensor(ids), trace=trace)

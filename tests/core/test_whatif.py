@@ -120,7 +120,7 @@ def test_the_embedded_model_is_the_one_transformers_loads():
 
 def p_of(word, change=subject.UNTOUCHED, text=sentence.SENTENCE):
     reading = sentence.read(text)
-    probs = subject.run(reading.ids, reading.tokens, change, ("next_probs",))["next_probs"].value
+    probs = subject.run(sentence.of(reading), change, ("next_probs",))["next_probs"].value
     return float(probs[sentence.id_of(word)])
 
 

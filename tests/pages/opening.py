@@ -5,15 +5,20 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.pictures import live
+from pages.shared.words import WORDS
 
 APP = Path(__file__).parents[2] / "app.py"
 
 
 def open_page(file, **query):
-    """The page after app.py has framed it. query: what stands in the URL."""
+    """The page after app.py has framed it. query: what stands in the address; any other word is a guess made before."""
     app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params.update(query)
-    return app.run().switch_page(f"pages/{file}.py").run()
+    if "lang" in query:
+        app.query_params["lang"] = query["lang"]
+    app.run()
+    app.query_params.update({word: said for word, said in query.items() if word in WORDS})
+    app.session_state["_guesses"] = {file[3:]: {id: guess for id, guess in query.items() if id not in WORDS}}
+    return app.switch_page(f"pages/{file}.py").run()
 
 
 def picture(app, key):
@@ -27,3 +32,24 @@ def picture(app, key):
 def words(app):
     """All Markdown on the page, as one text."""
     return "\n".join(m.value for m in app.markdown)
+
+
+def labels(app):
+    """What no Markdown is read in: the labels of all widgets as they are spoken, and every text inside the pictures."""
+    widgets = (
+        element
+        for block in (app.main, app.sidebar)
+        for element in block
+        if hasattr(getattr(element, "proto", None), "label")
+    )
+    yield from (str(element.proto.label) for element in widgets)
+    for element in app.get("bidi_component"):
+        waiting = [live.unpack(element.proto.bytes)[0]]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, dict):
+                waiting += value.values()
+            elif isinstance(value, list | tuple):
+                waiting += value
+            elif isinstance(value, str):
+                yield value

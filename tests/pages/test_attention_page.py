@@ -20,7 +20,7 @@ def shown(**query):
 def test_the_picture_holds_the_trace_at_every_temperature(step):
     meta, arrays = shown(step=step, layer="4", head="4")
     assert meta["quantity"] == step
-    frames = head.frames(head.Demo(READING.ids, READING.tokens, 4, 4), step)
+    frames = head.frames(head.Demo(sentence.of(READING), 4, 4), step)
     np.testing.assert_array_equal(arrays["values"].reshape(frames.values.shape), frames.values)
     assert meta["rows"] == sentence.names(READING.tokens)
     if step == "weights":
@@ -38,9 +38,9 @@ def test_the_picture_holds_the_trace_at_every_temperature(step):
 )
 def test_every_switch_reaches_the_picture(query, demo):
     values = shown(**query)[1]["values"]
-    frames = head.frames(head.Demo(READING.ids, READING.tokens, **demo), "weights").values
+    frames = head.frames(head.Demo(sentence.of(READING), **demo), "weights").values
     np.testing.assert_allclose(values.reshape(frames.shape), frames, atol=1e-6)
-    assert not np.allclose(frames, head.frames(head.Demo(READING.ids, READING.tokens), "weights").values)
+    assert not np.allclose(frames, head.frames(head.Demo(sentence.of(READING)), "weights").values)
 
 
 def test_a_link_restores_everything():
@@ -79,7 +79,7 @@ def test_a_cut_row_is_shown_as_the_model_has_it(cut, share):
     assert meta["cut"]["cell"] == [13, 3]
     for temperature, row in [(1.0, arrays["cut"][24]), (0.1, arrays["cut"][0]), (10.0, arrays["cut"][48])]:
         change = Change(temperature=temperature, head=(4, 4), cut=(4, 4, 13, 3), share=share)
-        weights = subject.run(READING.ids, READING.tokens, change, ("block4.weights",))["block4.weights"].value
+        weights = subject.run(sentence.of(READING), change, ("block4.weights",))["block4.weights"].value
         np.testing.assert_allclose(row, weights[4, 13], atol=1e-5)
     assert ("cutEntropy" in arrays) == share
     if share:
@@ -133,3 +133,9 @@ def test_the_hand_source_computes_what_is_typed():
     assert "needs rows of equally many numbers" in words(app)
     app = open_page(PAGE, source="hand", hand_q="1 0\n0 1", step="scores")
     assert "do not fit" in app.warning[0].value
+
+
+def test_the_line_that_stops_is_run_and_so_is_the_right_one():
+    said = words(open_page(PAGE)).replace("\\", "")
+    assert "“axes don't match array”" in said, "NumPy's own words"
+    assert "out comes (2, 10, 64), from −2.985 to 2.830" in said

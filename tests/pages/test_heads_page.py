@@ -18,10 +18,10 @@ PAGE = "08_heads"
 @pytest.mark.parametrize(
     ("query", "demo"),
     [
-        ({}, volume.Demo(READING.ids, READING.tokens)),
+        ({}, volume.Demo(sentence.of(READING))),
         (
             {"loud": "4,3", "words": OTHER, "volume": "0"},
-            volume.Demo(*(lambda r: (r.ids, r.tokens))(sentence.read(OTHER)), 4, 3),
+            volume.Demo(sentence.of(sentence.read(OTHER)), 4, 3),
         ),
     ],
 )
@@ -35,14 +35,14 @@ def test_the_signature_holds_every_volume(query, demo):
     assert len(meta["slider"]["stops"]) == 51
     assert meta["slider"]["at"] == (0 if query else 25)
     assert meta["row"] == demo.layer * 6 + demo.head
-    parts = volume.contributions(demo.ids, demo.tokens, demo.layer)
+    parts = volume.contributions(demo.text, demo.layer)
     table = picture(app, "parts")[1]["values"].reshape(7, 288)
     np.testing.assert_allclose(table[:6], parts.each[:, -1], rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(table[6], parts.whole[-1], rtol=1e-5, atol=1e-7)
 
 
 def test_a_number_is_added_up():
-    found = volume.contributions(READING.ids, READING.tokens, 1)
+    found = volume.contributions(sentence.of(READING), 1)
     shown = words(open_page(PAGE, part="2,40")).replace("\\", "")
     summands = " ".join(f"{x:+.3f}" for x in found.each[:, -1, 40]).replace("-", "−")
     assert f"Number 40: {summands}" in shown
@@ -52,13 +52,13 @@ def test_a_number_is_added_up():
 def test_silent_heads_are_blank_and_missed():
     app = open_page(PAGE, muted="1.2_4.4")
     meta, arrays = picture(app, "maps")
-    plain, _step = onehead.overview(onehead.Demo(READING.ids, READING.tokens, 0, 0))
+    plain, _step = onehead.overview(onehead.Demo(sentence.of(READING), 0, 0))
     shown = arrays["values"].reshape(plain.shape)
     assert not shown[[8, 28]].any()
     np.testing.assert_allclose(shown[7], plain[7], atol=1e-3)
     assert (meta["names"][8], meta["names"][9]) == ("1.2 ✕", "1.3")
-    change = volume.Demo(READING.ids, READING.tokens, muted=((1, 2), (4, 4))).change
-    found = subject.outlook(READING.ids, READING.tokens, change)
+    change = volume.Demo(sentence.of(READING), muted=((1, 2), (4, 4))).change
+    found = subject.outlook(sentence.of(READING), change)
     np.testing.assert_allclose(picture(app, "left_over")[1]["values"][0], [w.p for w in found.words], atol=1e-6)
     text = words(app).replace("\\", "")
     assert "2 of 36 heads are silent" in text
@@ -109,14 +109,14 @@ def test_a_long_text_has_fewer_ranks_and_the_right_losses():
 
 @pytest.mark.parametrize(("chosen", "key"), [("cut", "slabs"), ("rank", "ranks"), ("fresh", "fresh"), ("x", "slabs")])
 def test_one_closer_look_at_a_time(chosen, key):
-    app = open_page(PAGE, closer=chosen)
+    app = open_page(PAGE, workings=chosen)
     assert picture(app, key)
 
 
 def test_what_a_clear_pattern_is_worth():
     shown = words(open_page(PAGE, silent="gone")).replace("\\", "")
-    answer, table = volume.silenced(READING.ids, READING.tokens)
-    before = subject.outlook(READING.ids, READING.tokens, subject.UNTOUCHED).asked
+    answer, table = volume.silenced(sentence.of(READING))
+    before = subject.outlook(sentence.of(READING), subject.UNTOUCHED).asked
     assert answer == before.id
     assert f"it is {table[2, 0]:.1%}, before {before.p:.1%}" in shown
     layer, head = divmod(int(table.argmin()), 6)

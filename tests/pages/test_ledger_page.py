@@ -164,7 +164,7 @@ def test_all_models_and_two_models():
     assert arrays["values"].ravel()[meta["names"].index("Qwen3-8B")] == pytest.approx(0.6636, abs=1e-4)
     for one in presets.presets().values():
         assert f"{one.published:,}" in text(app)
-    for error in ("+4.3 %", "−20.0 %", "−5.9 %", "−7.7 %", "−0.5 %", "63,082,496", "214,245,376"):
+    for error in ("+4.3%", "−20.0%", "−5.9%", "−7.7%", "−0.5%", "63,082,496", "214,245,376"):
         assert error in text(app)
     pair = open_page(PAGE, book="versus", preset="gpt2", versus="bert-base")
     values = picture(pair, "versus_bars")[1]["values"][0]

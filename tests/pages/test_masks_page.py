@@ -18,7 +18,7 @@ PAGE, N = "07_masks", len(READING.ids)
 
 
 def demo(kind="window", size=N, layer=5, head=1, paint=None):
-    return patterns.Demo(READING.ids, READING.tokens, layer, head, kind, size, paint or patterns.Paint())
+    return patterns.Demo(sentence.of(READING), layer, head, kind, size, paint or patterns.Paint())
 
 
 def text(app):
@@ -135,12 +135,12 @@ def test_every_slip_is_one_click_with_its_consequence(name):
     app = open_page(PAGE)
     app.button(key=f"slip_{name}").click().run()
     meta, arrays = picture(app, "cooked")
-    scaled = oh.head_of(oh.Demo(READING.ids, READING.tokens)).scaled
+    scaled = oh.head_of(oh.Demo(sentence.of(READING))).scaled
     np.testing.assert_allclose(arrays["values"], in_numpy.sweep(scaled, recipe)[0], atol=1e-6)
     assert meta["slider"]["stops"][meta["slider"]["at"]] == recipe.diagonal
     assert in_numpy.code_of(recipe) in [block.value for block in app.code]
     shown = text(app)
-    found = in_numpy.outcome(READING.ids, READING.tokens, recipe)
+    found = in_numpy.outcome(sentence.of(READING), recipe)
     assert ("Softmax of nothing is 0/0" in shown) == bool(found.broken[0])
     assert ("**nothing**" in shown) == (found.word is None)
     assert ("to the future." in shown) == (name in ("late", "billion", "sense"))

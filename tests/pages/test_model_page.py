@@ -16,7 +16,7 @@ def plain(app):
 
 
 def repaired(fault, suspect):
-    return repair.run(repair.Demo(READING.ids, READING.tokens, fault, suspect))
+    return repair.run(repair.Demo(sentence.of(READING), fault, suspect))
 
 
 @pytest.mark.parametrize("wire", ["skip1", "mask", "merge"])
@@ -78,7 +78,7 @@ def test_parts_in_the_link_reach_the_block(name):
     query |= dict(
         b_qknorm=str(parts.qk_norm).lower(), b_causal=str(parts.causal).lower(), b_bias=str(parts.bias).lower()
     )
-    app = open_page(PAGE, b_batch="4", b_d="32", seed="2", **query)
+    app = open_page(PAGE, b_batch="4", b_d="32", b_seed="2", **query)
     demo = assemble.Demo(READING.ids, parts, 32, 4, 2)
     expected = assemble.run(demo)
     _, arrays = picture(app, "block")
@@ -186,3 +186,9 @@ def test_chinese_pages_work(bench):
     app = open_page(PAGE, lang="zh", model_bench=bench, shop="find", symptom="answer", spot="?", family="both")
     assert not app.exception
     assert "病号" in str([w.label for w in app.get("button_group")]) or "病号" in words(app)
+
+
+def test_the_numpy_encoder_shows_its_code_and_what_comes_out():
+    app = open_page(PAGE)
+    assert any("def attend" in block.value for block in app.code)
+    assert "Out comes (2, 10, 64), all numbers between −2.985 and 2.830." in words(app).replace("\\", "")

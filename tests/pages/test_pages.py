@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pages.shared import frame
-from tests.pages.opening import open_page, words
+from tests.pages.opening import labels, open_page, words
 
 FILES = [entry.file for entry in frame.entries()]
 
@@ -20,6 +20,7 @@ def test_runs_inside_the_frame(file, language):
     assert "«" not in words(app), "a hole was left open"
     said = re.sub(r"`[^`]*`", "", words(app))  # code may speak of them
     assert not re.search(r"\bnan\b|\binf\b", said), "a number that is none"
+    assert [label for label in labels(app) if "\\" in label] == [], "Markdown's escapes where nothing reads Markdown"
 
 
 @pytest.mark.parametrize("file", FILES)

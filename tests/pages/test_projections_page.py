@@ -10,7 +10,7 @@ from core.topics.projections import query as pj
 from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
-DEMO = pj.Demo(READING.ids, READING.tokens)
+DEMO = pj.Demo(sentence.of(READING))
 PAGE = "04_projections"
 KEYS = (
     *(
@@ -39,7 +39,7 @@ def plain(app):
 def test_the_signature_shows_the_turned_query(layer, head):
     app, turn = (
         open_page(PAGE, proj_layer=str(layer), proj_head=str(head)),
-        pj.turn(pj.Demo(READING.ids, READING.tokens, layer, head)),
+        pj.turn(pj.Demo(sentence.of(READING), layer, head)),
     )
     meta, arrays = picture(app, "turning")
     assert (meta["signature"], meta["quantity"], len(meta["slider"]["stops"])) == (True, "turned_q", len(pj.ANGLES))
@@ -69,7 +69,7 @@ def test_a_link_restores_everything():
     assert (meta["name"], meta["state"]) == ("V", {"cell": [2, 7]})
     assert meta["slider"]["stops"][meta["slider"]["at"]] == 144
     reading = sentence.read("The cat sat on the mat.")
-    made = product.product(pj.Demo(reading.ids, reading.tokens), "v")
+    made = product.product(pj.Demo(sentence.of(reading)), "v")
     np.testing.assert_allclose(arrays["partial"], made.partial, rtol=1e-5)
     assert app.query_params["proj_cell"] == "2,7"
 
@@ -192,7 +192,7 @@ def test_what_is_said_of_likeness_fits_who_is_asked_for():
     reading = sentence.read(text)
     for layer in range(6):
         for head in range(6):
-            found = pj.alike(pj.Demo(reading.ids, reading.tokens, layer, head))
+            found = pj.alike(pj.Demo(sentence.of(reading), layer, head))
             last = len(reading.ids) - 1
             said[
                 "both fall together"

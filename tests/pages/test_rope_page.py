@@ -9,7 +9,7 @@ from tests.pages.opening import open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE = "10_rope"
-DEMO = clocks.Demo(READING.ids, READING.tokens, 2, 0, 13, 12)
+DEMO = clocks.Demo(sentence.of(READING), 2, 0, 13, 12)
 
 
 def close(shown, made):
@@ -37,7 +37,7 @@ def test_a_link_restores_everything():
     link = dict(layer="4", head="4", rope_q="7", rope_k="3", rope_move="m", rope_pair="11", rope_shift="40")
     app = open_page(PAGE, **link)
     meta, arrays = picture(app, "clocks")
-    close(arrays["scores"], clocks.clocks(clocks.Demo(READING.ids, READING.tokens, 4, 4, 7, 3)).scores)
+    close(arrays["scores"], clocks.clocks(clocks.Demo(sentence.of(READING), 4, 4, 7, 3)).scores)
     assert meta["state"] == {"move": "m", "pair": 11}
     assert meta["slider"]["at"] == 40
     assert meta["places"] == [7, 3]
@@ -62,7 +62,7 @@ def test_junk_in_the_link_gives_a_working_page(junk):
 
 def test_the_law_is_written_with_its_numbers():
     text = words(open_page(PAGE, layer="4", head="4", rope_k="9"))
-    law = clocks.law(clocks.Demo(READING.ids, READING.tokens, 4, 4, 13, 9))
+    law = clocks.law(clocks.Demo(sentence.of(READING), 4, 4, 13, 9))
     for number in (law.recorded, law.turned, law.relative, law.spun):
         assert f"{number:.6f}".replace("-", "−") in text
     assert f"{law.wrong:.4f}" in text.replace("\\", "").replace("−", "-")
@@ -103,7 +103,7 @@ def test_four_numbers(pairing):
 def test_v_turned_by_mistake():
     calm = picture(open_page(PAGE, rope_lab="where"), "rope_next")[0]["names"]
     app = open_page(PAGE, rope_lab="where", rope_v="true")
-    wrong = clocks.values_turned(READING.ids, READING.tokens)
+    wrong = clocks.values_turned(sentence.of(READING))
     assert calm[0] == "Amy"
     names = picture(app, "rope_next")[0]["names"]
     assert names[:9] == [word.token for word in wrong.words][:9]
@@ -163,5 +163,5 @@ def test_one_click_opens_the_head_that_swings_least():
     layer, head = divmod(int(found.relative.argmin()), 6)
     app = open_page(PAGE).button(key=f"rope_see_{layer}_{head}").click().run()
     assert not app.exception
-    demo = clocks.Demo(READING.ids, READING.tokens, layer, head, 13, 12)
+    demo = clocks.Demo(sentence.of(READING), layer, head, 13, 12)
     close(picture(app, "clocks")[1]["scores"], clocks.clocks(demo).scores)

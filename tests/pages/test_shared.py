@@ -1,6 +1,10 @@
 """What all pages share: escaping, packing, colours, code, the account of kept values."""
 
+import dataclasses
+import importlib
+import inspect
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +14,9 @@ from core.trace import Quantity
 from pages.shared import controls
 from pages.shared.pictures import code, live, palette
 from pages.shared.pictures.plane import around
-from pages.shared.text import filled, plain
+from pages.shared.text import filled, plain, unmarked
+
+PAGES = Path(__file__).parents[2] / "pages"
 
 
 def test_visitors_text_is_escaped_for_markdown_html_and_latex():
@@ -20,6 +26,7 @@ def test_visitors_text_is_escaped_for_markdown_html_and_latex():
     assert not re.search(r"(?<!\\)[*$\[\]`_~|#:]", escaped.replace("&lt;", "").replace("&amp;", ""))
     assert filled("say «x» and «n»", x="a*b", n=3) == "say a\\*b and 3"
     assert filled("«x»", x="«y»") == "«y»"
+    assert unmarked("say «x» and «n»", x="2.0 a*b", n=3) == "say 2.0 a*b and 3", "what reads no Markdown gets none"
 
 
 def test_packed_numbers_come_back_bit_for_bit():
@@ -112,3 +119,22 @@ def test_numbers_in_a_link(text, number):
 def test_the_hull_of_points():
     square = np.array([[0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0.5]])
     assert set(around(square)) == {0, 1, 3, 4}
+
+
+def painters():
+    """Every function that puts a picture on the page, wherever its folder stands."""
+    for script in sorted(PAGES.rglob("*.js")):
+        if script.parent.name != "live":
+            module = ".".join(script.parent.relative_to(PAGES.parent).parts)
+            found = inspect.getmembers(importlib.import_module(module), inspect.isfunction)
+            yield from (f for name, f in found if "picture.mount(" in inspect.getsource(f))
+
+
+def test_every_painter_takes_one_picture_and_its_own_numbers():
+    common = {field.name for field in dataclasses.fields(live.Picture)}
+    shows = set(painters())
+    assert len(shows) == 18
+    for show in shows:
+        names = list(inspect.signature(show).parameters)
+        assert names[0] == "picture"
+        assert not common & set(names), show

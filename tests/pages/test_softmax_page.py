@@ -14,7 +14,7 @@ PAGE = "05_softmax"
 
 
 def row_of_the_model(layer, head, query):
-    head = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, layer, head))
+    head = onehead.head_of(onehead.Demo(sentence.of(READING), layer, head))
     return tuple(float(x) for x in head.scaled[query, : query + 1])
 
 
@@ -111,7 +111,7 @@ def test_a_link_restores_everything():
     for key, value in (("added", 40), ("formats", 100)):
         slider = picture(app, key)[0]["slider"]
         assert slider["stops"][slider["at"]] == value
-    same(picture(app, "printed")[1]["ghost"], np.array(lab.CLAIMS["four"].printed))
+    same(picture(app, "printed")[1]["ghost"], np.array(lab.CLAIMS["four"].row))
     assert picture(app, "shares")[0]["names"][-1].endswith(sentence.read("The cat sat on the mat.").tokens[4])
     assert app.query_params["slope"] == "1,2"
 
@@ -149,7 +149,7 @@ def test_a_long_row_keeps_its_sixteen_largest():
     meta, arrays = picture(app, "shares")
     assert arrays["values"].shape == (49, 16)
     reading = sentence.read(text.strip())
-    weights = onehead.head_of(onehead.Demo(reading.ids, reading.tokens, 0, 3)).weights[-1]
+    weights = onehead.head_of(onehead.Demo(sentence.of(reading), 0, 3)).weights[-1]
     kept = np.sort(np.argsort(-weights, kind="stable")[:16])
     np.testing.assert_allclose(arrays["values"][24], weights[kept] / weights[kept].sum(), atol=1e-5)
     assert f"{1 - weights[kept].sum():.1%}" in words(app).replace("\\", "")
@@ -170,6 +170,8 @@ def test_printed_examples_are_judged_on_the_page(name):
     verdict = lab.judge(lab.CLAIMS[name])
     same(arrays["values"], np.array(verdict.shares))
     assert ("**Right**" if verdict.right else "**Wrong**") in words(app)
+    assert (name == "cold") == ("7.6 times, within rounding" in words(app).replace("\\", "")), "0.84 / 0.11"
+    assert (name == "cold") == ("only 2.75 times the third" in words(app).replace("\\", "")), "0.11 / 0.04"
     app.button(key="bench").click().run()
     assert app.query_params["scores_of"] == ["typed"] or app.query_params["scores_of"] == "typed"
     same(picture(app, "shares")[1]["values"], lab.heated(lab.CLAIMS[name].scores).shares)

@@ -27,7 +27,7 @@ def said(app):
 
 def test_the_signature_holds_every_window():
     meta, arrays = picture(open_page(PAGE), "reach")
-    found = rc.run(rc.Demo(READING.ids, READING.tokens))
+    found = rc.run(rc.Demo(sentence.of(READING)))
     assert meta["signature"]
     assert meta["windows"] == meta["slider"]["stops"] == list(range(1, 15))
     assert meta["tokens"] == list(READING.tokens)
@@ -149,7 +149,7 @@ def test_depth_gaze_and_bucket_say_what_core_says():
     assert counting.total(subject.model().config) > blocks
     for words_, key in ((sentence.SENTENCE, 3), ("Sam and Amy played in the park. Amy threw the ball to", 1)):
         reading = sentence.read(words_)
-        assert f"{oh.head_of(oh.Demo(reading.ids, reading.tokens, 5, 1)).weights[-1, key]:.2f}" in text
+        assert f"{oh.head_of(oh.Demo(sentence.of(reading), 5, 1)).weights[-1, key]:.2f}" in text
     np.testing.assert_allclose(picture(app, "bucket")[1]["values"][:, 0], rec.recall(), rtol=1e-5, atol=1e-7)
 
 
@@ -198,7 +198,7 @@ def test_what_was_found_in_one_text_is_forgotten_in_the_next():
     app.text_input(key="words").set_value("Tom had a").run()
     assert not app.exception
     reading = sentence.read("Tom had a")
-    assert stand(app, "reach") < rc.run(rc.Demo(reading.ids, reading.tokens)).needed, "the answer is not given away"
+    assert stand(app, "reach") < rc.run(rc.Demo(sentence.of(reading))).needed, "the answer is not given away"
     assert stand(app, "hops") == len(reading.ids) - 1
     assert stand(app, "race") == 1
     assert "Not quite." not in said(app)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.text import Link
+from core.lab.text import Link, Text
 from core.model import Decoder
 from core.trace import Trace
 
@@ -21,28 +21,29 @@ AT_ONCE = 256  # cells computed together: more does not get faster, only larger
 
 
 @torch.inference_mode()
-def rank(model: Decoder, ids: Tensor, answer: int, *, share: bool = False, rows: list[int] | None = None) -> list[Link]:
+def rank(
+    model: Decoder, trace: Trace, answer: int, *, share: bool = False, rows: list[int] | None = None
+) -> list[Link]:
     """Cut every allowed cell of `rows` (None: every row but the first, which has one cell) in every head.
 
+    trace: the untouched pass, with NEEDED recorded.
     answer: the token whose probability to follow counts. share: the rest of the row takes over the weight that was
     cut (as if the pair were forbidden); otherwise it stays as it was. Returns all cuts, the most damaging first.
     """
-    trace = Trace(NEEDED)
-    model.stream(ids, trace=trace)
-    found = []
+    found, n = [], len(trace["ids"].value)
     for layer in range(model.config.n_layers):
-        for row in range(1, len(ids)) if rows is None else rows:
-            found += _row(model, trace, ids, answer, layer, row, share)
+        for row in range(1, n) if rows is None else rows:
+            found += _row(model, trace, n, answer, layer, row, share)
     return sorted(found, key=lambda cut: cut.p)
 
 
-def _row(model: Decoder, trace: Trace, ids: Tensor, answer: int, layer: int, row: int, share: bool) -> list[Link]:
+def _row(model: Decoder, trace: Trace, n: int, answer: int, layer: int, row: int, share: bool) -> list[Link]:
     n_heads, keys = model.config.n_heads, row + 1
     cells = [(head, key) for head in range(n_heads) for key in range(keys)]
     changed = _cut_rows(model, trace, layer, row, share)
     found = []
     for start in range(0, len(cells), AT_ONCE):
-        probs = _onward(model, trace, len(ids), layer, row, changed[start : start + AT_ONCE])[:, answer]
+        probs = _onward(model, trace, n, layer, row, changed[start : start + AT_ONCE])[:, answer]
         some = cells[start : start + AT_ONCE]
         found += [Link(layer, h, row, k, float(p)) for (h, k), p in zip(some, probs, strict=True)]
     return found
@@ -90,11 +91,12 @@ class Ranking:
 LONG = 20  # tokens: beyond, only the links of the last token are cut, and the page says so
 
 
-def ranking(ids: tuple[int, ...], tokens: tuple[str, ...], share: bool) -> Ranking:
+def ranking(text: Text, share: bool) -> Ranking:
     """Which links decide the next word. share: the rest of the row takes the freed weight over."""
-    probs = subject.run(ids, tokens, subject.UNTOUCHED, ("next_probs",))["next_probs"].value
+    trace = subject.untouched(text)
+    probs = trace["next_probs"].value
     answer = int(probs.argmax())
-    rows = None if len(ids) <= LONG else [len(ids) - 1]
-    cuts = rank(subject.model(), torch.tensor(ids), answer, share=share, rows=rows)
+    rows = None if len(text) <= LONG else [len(text) - 1]
+    cuts = rank(subject.model(text.subject), trace, answer, share=share, rows=rows)
     deciders = sum(cut.p < probs[answer] / 2 for cut in cuts)
     return Ranking(answer, float(probs[answer]), len(cuts), tuple(cuts[: max(20, deciders)][:200]), deciders)

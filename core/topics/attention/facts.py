@@ -10,8 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.head import Demo, run
+from core.lab.head import Demo
 from core.lab.provenance import Head
+from core.lab.text import Text
 from core.rope import rotate
 from core.trace import to_numpy
 
@@ -67,23 +68,23 @@ def sink(head: Head) -> Sink | None:
     return Sink(float(head.weights[1:, 0].mean()), float(lengths[0]), float(lengths[1:].mean()))
 
 
-def unprojected(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> float:
+def unprojected(text: Text, layer: int) -> float:
     """Mean weight of a token on itself if its normed vector served as query and key at once, without W_Q and W_K."""
-    x = subject.run(ids, tokens, subject.UNTOUCHED, (f"block{layer}.norm1",))[f"block{layer}.norm1"].tensor
+    x = subject.untouched(text)[f"block{layer}.norm1"].tensor
     return float((x @ x.T / x.shape[-1] ** 0.5).softmax(-1).diagonal().mean())
 
 
 def bilinear(demo: Demo, row: int, column: int) -> tuple[float, float]:
     """One score in two ways: as recorded, and as x_i W_Q R W_K^T x_j from the normed stream, without any q or k."""
-    model, i = subject.model(), demo.layer
-    x = subject.run(demo.ids, demo.tokens, demo.change, (f"block{i}.norm1",))[f"block{i}.norm1"].tensor
-    width = model.config.head_dim
+    model, i = subject.model(demo.text.subject), demo.layer
+    trace = subject.run(demo.text, demo.change, (f"block{i}.norm1", f"block{i}.scores"))
+    x, width = trace[f"block{i}.norm1"].tensor, model.config.head_dim
     attn = model.blocks[i].attn
     of_q = attn.q.weight[demo.head * width : (demo.head + 1) * width]  # (d_head, d_model)
     of_k = attn.k.weight[demo.head // model.config.group * width :][:width]
     turn = model.surroundings(len(x))[0]
     both = _turned(of_q.T, turn[row]) @ _turned(of_k.T, turn[column]).T  # (d_model, d_model)
-    return float(run(demo)[f"block{i}.scores"].value[demo.head, row, column]), float(x[row] @ both @ x[column])
+    return float(trace[f"block{i}.scores"].value[demo.head, row, column]), float(x[row] @ both @ x[column])
 
 
 def _turned(columns: Tensor, angle: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor
 from core import attention as at
 from core.heads import split
 from core.lab import subject
+from core.lab.text import Text
 from core.trace import SILENT, Quantity, Trace, to_numpy
 from core.watch import overhear
 from core.whatif import Change, WhatIf
@@ -28,8 +29,7 @@ Muted = tuple[tuple[int, int], ...]
 class Demo:
     """A sentence, the head whose volume is turned, and the (layer, head) pairs that are silent besides."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     layer: int = 1
     head: int = 2
     muted: Muted = ()
@@ -55,7 +55,11 @@ def volumes(n_tokens: int) -> tuple[float, ...]:
 @torch.inference_mode()
 def turned(demo: Demo) -> Turned:
     """The chosen head's output z times each volume, all in batched passes."""
-    model, every, row = subject.model(), torch.tensor(volumes(len(demo.ids))), torch.tensor(demo.ids)
+    model, every, row = (
+        subject.model(demo.text.subject),
+        torch.tensor(volumes(len(demo.text))),
+        torch.tensor(demo.text.ids),
+    )
     views, nexts = [], []
     for part in every.split(max(1, AT_ONCE // len(row))):
         seen: list[Tensor] = []
@@ -79,16 +83,16 @@ def turned(demo: Demo) -> Turned:
 def without(demo: Demo) -> float:
     """The probability of the untouched model's next word if the chosen head alone is silent."""
     alone = Change(muted=((demo.layer, demo.head),))
-    answer = subject.outlook(demo.ids, demo.tokens, subject.UNTOUCHED).asked.id
-    return subject.chances(demo.ids, demo.tokens, alone, (answer,))[0]
+    answer = subject.outlook(demo.text, subject.UNTOUCHED).asked.id
+    return subject.chances(demo.text, alone, (answer,))[0]
 
 
 @torch.inference_mode()
-def silenced(ids: tuple[int, ...], tokens: tuple[str, ...]) -> tuple[int, np.ndarray]:
+def silenced(text: Text) -> tuple[int, np.ndarray]:
     """(answer, p): the untouched next word, and (layer, head) its probability with that head alone silent."""
-    model, row = subject.model(), torch.tensor(ids)
+    model, row = subject.model(text.subject), torch.tensor(text.ids)
     config = model.config
-    answer = subject.outlook(ids, tokens, subject.UNTOUCHED).asked.id
+    answer = subject.outlook(text, subject.UNTOUCHED).asked.id
     table = np.zeros((config.n_layers, config.n_heads), np.float32)
     keep = 1 - torch.eye(config.n_heads)[:, :, None, None]  # (variant, head, 1, 1)
     surroundings = model.surroundings(len(row))
@@ -126,10 +130,10 @@ class Parts:
 
 
 @torch.inference_mode()
-def contributions(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> Parts:
+def contributions(text: Text, layer: int) -> Parts:
     """What every head of a layer adds, and all of them together."""
-    trace = subject.run(ids, tokens, subject.UNTOUCHED, (f"block{layer}.z", f"block{layer}.attn_out"))
-    each = contribution(trace[f"block{layer}.z"].tensor, subject.model().blocks[layer].attn.o.weight)
+    trace = subject.run(text, subject.UNTOUCHED, (f"block{layer}.z", f"block{layer}.attn_out"))
+    each = contribution(trace[f"block{layer}.z"].tensor, subject.model(text.subject).blocks[layer].attn.o.weight)
     return Parts(to_numpy(each), trace[f"block{layer}.attn_out"].value)
 
 
@@ -150,14 +154,14 @@ class Habits:
     distance: np.ndarray
 
 
-def habits(ids: tuple[int, ...], tokens: tuple[str, ...]) -> Habits | None:
+def habits(text: Text) -> Habits | None:
     """None for a text of fewer than three tokens."""
-    if len(ids) < 3:
+    if len(text) < 3:
         return None
-    trace, config = subject.run(ids, tokens, subject.UNTOUCHED, ("block*.weights",)), subject.model().config
+    trace, config = subject.run(text, subject.UNTOUCHED, ("block*.weights",)), subject.model(text.subject).config
     weights = np.stack([trace[f"block{i}.weights"].value for i in range(config.n_layers)])  # (layer, head, q, k)
-    n = np.arange(len(ids))
-    row = np.array(ids)
+    n = np.arange(len(text))
+    row = np.array(text.ids)
     copies = (row[:, None] == row) & (n[:, None] > n)
     back = np.maximum(n[:, None] - n, 0) * (n > 0)
     rest = np.where(n > 0, weights, 0)[..., 1:, :]
@@ -191,11 +195,11 @@ def origins(n_tokens: int, n_heads: int, d_model: int) -> tuple[np.ndarray, np.n
 
 
 @torch.inference_mode()
-def reshaped(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> float:
+def reshaped(text: Text, layer: int) -> float:
     """The largest difference in the weights if q and k are reshaped without the transpose, on the real projections."""
     name = f"block{layer}.norm1"
-    x = subject.run(ids, tokens, subject.UNTOUCHED, (name,))[name].tensor
-    attn, n_heads = subject.model().blocks[layer].attn, subject.model().config.n_heads
+    x = subject.untouched(text)[name].tensor
+    attn, n_heads = subject.model(text.subject).blocks[layer].attn, subject.model(text.subject).config.n_heads
     q, k = attn.q(x), attn.k(x)
     allowed = at.allowed_pairs("causal", len(x))
     right = _weights(split(q, n_heads), split(k, n_heads), allowed)
@@ -224,11 +228,11 @@ class Fresh:
 
 
 @torch.inference_mode()
-def fresh(ids: tuple[int, ...], tokens: tuple[str, ...], n_heads: int, seed: int = 0) -> Fresh:
+def fresh(text: Text, n_heads: int, seed: int = 0) -> Fresh:
     """Untrained W_Q and W_K, N(0, scale^2), on what the first block reads: one head, at each of scales()."""
     from core.softmax import entropy
 
-    x = subject.run(ids, tokens, subject.UNTOUCHED, ("block0.norm1",))["block0.norm1"].tensor
+    x = subject.untouched(text)["block0.norm1"].tensor
     width = head_width(x.shape[-1], n_heads)
     generator = torch.Generator().manual_seed(seed)
     w_q, w_k = torch.randn(2, x.shape[-1], x.shape[-1], generator=generator)

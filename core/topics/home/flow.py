@@ -13,7 +13,7 @@ import numpy as np
 
 from core.assets import ASSETS
 from core.lab.outcomes import ABOUT, recorded_words
-from core.lab.text import SENTENCE, Word, read, top
+from core.lab.text import SENTENCE, Word, of, read, top
 from core.trace import Trace
 
 RECORDING = ASSETS / "data" / "home.npz"
@@ -57,7 +57,7 @@ def compute(text: str, change: object = None) -> Flow:
     from core.lab import subject
 
     reading, model = read(text), subject.model()
-    trace = subject.run(reading.ids, reading.tokens, change or subject.UNTOUCHED, (*ONLY, "next_probs"))
+    trace = subject.run(of(reading), change or subject.UNTOUCHED, (*ONLY, "next_probs"))
     streams = [trace["embed"], *(trace[f"block{i}.resid_post"] for i in range(model.config.n_layers))]
     with torch.inference_mode():
         ends = torch.stack([step.tensor[-1:] for step in streams])

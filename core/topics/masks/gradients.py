@@ -56,7 +56,7 @@ def influence(demo: Demo, each_block: bool = True) -> Influence:
     The mask is not looked at: autograd runs back through the real model. A path that is closed everywhere gives
     exactly zero. each_block: also read out after one block, two, ..., as leaks travel from block to block.
     """
-    n, model = len(demo.ids), subject.model()
+    n, model = len(demo.text), subject.model(demo.text.subject)
     rows = torch.linspace(0, n - 1, n if n <= PAINTABLE else FOLLOWED).round().long()
     depths = tuple(range(1, model.config.n_layers + 1)) if each_block else (model.config.n_layers,)
     start: list[Tensor] = []
@@ -67,7 +67,7 @@ def influence(demo: Demo, each_block: bool = True) -> Influence:
         return start[0]
 
     edits = [("embed", leaf), ("block*.allowed", lambda _: demo.mask), ("block*.resid_post", overhear(reached))]
-    model.stream(torch.tensor(demo.ids), trace=WhatIf(edits))
+    model.stream(torch.tensor(demo.text.ids), trace=WhatIf(edits))
     values = []
     for depth in depths:
         scores = _scores(reached[depth - 1][rows])

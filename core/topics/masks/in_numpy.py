@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from core.attention import share_out
-from core.lab import subject, text
+from core.lab import subject
+from core.lab.text import Text, Word, top
 from core.trace import to_numpy
 from core.watch import overhear
 from core.whatif import WhatIf
@@ -101,27 +102,27 @@ class Outcome:
     word: what it says next, None where that is no number; p: of the untouched model's answer, NaN likewise."""
 
     broken: tuple[int, ...]
-    word: text.Word | None
-    answer: text.Word
+    word: Word | None
+    answer: Word
     p: float
 
 
 @torch.inference_mode()
-def outcome(ids: tuple[int, ...], tokens: tuple[str, ...], recipe: Recipe) -> Outcome:
+def outcome(text: Text, recipe: Recipe) -> Outcome:
     """What becomes of the next word."""
-    model = subject.model()
+    model = subject.model(text.subject)
     seen: list[Tensor] = []
     rows: list[int] = []
-    mask = built(len(ids), recipe.diagonal)
+    mask = built(len(text), recipe.diagonal)
     edits = [
         ("block*.scaled", overhear(seen)),
         ("block*.weights", lambda w: weights(seen[-1], mask, recipe).to(w.dtype)),
         ("block*.resid_post", overhear(rows, lambda x: int(x.isnan().any(-1).sum()))),
     ]
-    probs = to_numpy(model.predict(model.stream(torch.tensor(ids), trace=WhatIf(edits))).softmax(-1))
-    untouched = subject.run(ids, tokens, subject.UNTOUCHED, ("next_probs",))["next_probs"].value
-    answer = text.top(untouched, 1)[0]
-    word = None if np.isnan(probs).any() else text.top(probs, 1)[0]
+    probs = to_numpy(model.predict(model.stream(torch.tensor(text.ids), trace=WhatIf(edits))).softmax(-1))
+    untouched = subject.untouched(text)["next_probs"].value
+    answer = top(untouched, 1, text.subject)[0]
+    word = None if np.isnan(probs).any() else top(probs, 1, text.subject)[0]
     return Outcome(tuple(rows), word, answer, float(probs[answer.id]))
 
 

@@ -60,7 +60,7 @@ def padded(batch: Batch) -> Padded:
     weights = torch.stack(seen, 1)  # (row, block, head, query, key)
     on_pads = (weights * pads[:, None, None, None]).sum(-1).mean((1, 2))
     leaked = (on_pads * ~pads).sum(-1) / (~pads).sum(-1)
-    alone = [subject.run(ids, tuple(map(str, ids)), subject.UNTOUCHED, ("next_probs",)) for ids in batch.ids]
+    alone = [subject.untouched(text.Text(text.FIRST, ids, tuple(map(str, ids)))) for ids in batch.ids]
     answers = tuple(text.top(one["next_probs"].value, 1)[0] for one in alone)
     return Padded(
         to_numpy(pads),

@@ -16,6 +16,7 @@ from torch import Tensor
 from core.attention import allowed_pairs
 from core.lab import subject
 from core.lab import text as sentence
+from core.lab.text import Text
 from core.softmax import entropy
 from core.trace import Trace, to_numpy
 from core.watch import overhear
@@ -131,8 +132,7 @@ def unspell(text: str, n: int) -> Paint | None:
 class Demo:
     """What a visitor chooses. size: how wide the pattern is."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     layer: int = 5
     head: int = 1
     kind: str = "window"
@@ -142,7 +142,7 @@ class Demo:
     @property
     def mask(self) -> Tensor:
         """(query, key)."""
-        return self.paint.over(pattern(self.kind, len(self.ids), self.size))
+        return self.paint.over(pattern(self.kind, len(self.text), self.size))
 
     @property
     def sweep(self) -> Demo:
@@ -157,12 +157,12 @@ class Demo:
 
 def run(demo: Demo) -> Trace:
     """One pass under the mask: the chosen head's block and the next word."""
-    labels = list(demo.tokens)
+    labels = list(demo.text.tokens)
     edits = [("block*.allowed", lambda allowed: demo.mask)]
     trace = WhatIf(edits, (f"block{demo.layer}.*", "next_probs"), query=labels, key=labels)
-    model = subject.model()
+    model = subject.model(demo.text.subject)
     with torch.inference_mode():
-        model.predict(model.stream(torch.tensor(demo.ids), trace=trace), trace=trace)
+        model.predict(model.stream(torch.tensor(demo.text.ids), trace=trace), trace=trace)
     return trace
 
 
@@ -183,7 +183,7 @@ class Frames:
 @torch.inference_mode()
 def frames(demo: Demo, shown: int = 8) -> Frames:
     """Every stop of the slider in one batched pass (a long text: a few), the painting over each."""
-    n, model = len(demo.ids), subject.model()
+    n, model = len(demo.text), subject.model(demo.text.subject)
     sizes = stops(demo.kind, n)
     masks = demo.paint.over(torch.stack([pattern(demo.kind, n, size) for size in sizes]))
     weights: list[Tensor] = []
@@ -193,7 +193,7 @@ def frames(demo: Demo, shown: int = 8) -> Frames:
             ("block*.allowed", lambda _allowed, part=part: part[:, None]),
             (f"block{demo.layer}.weights", overhear(weights, lambda w: w[:, demo.head])),
         ]
-        x = model.stream(torch.tensor(demo.ids).expand(len(part), -1), trace=WhatIf(edits))
+        x = model.stream(torch.tensor(demo.text.ids).expand(len(part), -1), trace=WhatIf(edits))
         probs.append(model.predict(x).softmax(-1))
     kept = torch.cat(weights)
     words, chosen, before, answer = _words(demo, torch.cat(probs), shown)
@@ -204,7 +204,7 @@ def _words(
     demo: Demo, probs: Tensor, shown: int
 ) -> tuple[tuple[sentence.Word, ...], np.ndarray, np.ndarray, sentence.Word]:
     """The answer, then the words that any frame finds likely, likeliest first. probs: (frame, vocab)."""
-    untouched = subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, ("next_probs",))["next_probs"].value
+    untouched = subject.untouched(demo.text)["next_probs"].value
     answer = int(untouched.argmax())
     most = probs.max(0).values
     most[answer] = 2.0  # first, wherever it stands
@@ -213,8 +213,8 @@ def _words(
     return words, to_numpy(probs[:, ids]), untouched[ids.numpy()], sentence.word(answer, untouched)
 
 
-def above(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int, head: int) -> float:
+def above(text: Text, layer: int, head: int) -> float:
     """The share of a head's weight that lies above the diagonal once the mask is off: what no causal map can show."""
-    trace = subject.run(ids, tokens, Change(mask=False), (f"block{layer}.weights",))
+    trace = subject.run(text, Change(mask=False), (f"block{layer}.weights",))
     weights = trace[f"block{layer}.weights"].value[head]
     return float(np.triu(weights, 1).sum() / len(weights))

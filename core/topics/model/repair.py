@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.text import Word, top, word
+from core.lab.text import Text, Word, top, word
 from core.trace import to_numpy
 from core.whatif import Edit, WhatIf
 
@@ -54,8 +54,7 @@ Part = Callable[[Tensor], Tensor]
 class Demo:
     """fault: the wire that is wrong, None for a healthy model; suspect: the wire whose right form is put back."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     fault: str | None = "skip1"
     suspect: str = "skip1"
 
@@ -203,12 +202,12 @@ class _Pass:
 @torch.inference_mode()
 def run(demo: Demo) -> Repair:
     """One batched pass: the patient, with 0 to all of the suspect's right form put back."""
-    stops = stops_for(len(demo.ids))
-    healthy = _pass(demo.ids, None, torch.ones(1))
+    stops = stops_for(len(demo.text))
+    healthy = _pass(demo.text.ids, None, torch.ones(1))
     back = torch.tensor(stops) if demo.fault == demo.suspect else torch.zeros(1)  # a right wire put back is no change
     parts, away = [], []
-    for part in back.split(max(1, AT_ONCE // len(demo.ids))):
-        parts.append(_pass(demo.ids, demo.fault, part))
+    for part in back.split(max(1, AT_ONCE // len(demo.text))):
+        parts.append(_pass(demo.text.ids, demo.fault, part))
         away.append(_away(parts[-1].lines, healthy.lines))
 
     def whole(found: list[Tensor]) -> np.ndarray:

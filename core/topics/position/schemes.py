@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from core import attention as at
 from core.lab import subject
+from core.lab.text import Text
 from core.positions import alibi_bias, alibi_slopes, sinusoids, wave_speeds
 from core.rope import frequencies, rotate
 from core.trace import Trace, to_numpy
@@ -39,6 +40,18 @@ class PositionalEncoding(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.table[:, : x.shape[1]]
+
+
+@torch.inference_mode()
+def odd_width() -> str:
+    """What torch says when the cosines of a table of odd width are written: one column more than there is room for."""
+    table = torch.zeros(5, 7)
+    turn = torch.arange(5.0)[:, None] * wave_speeds(8).float()
+    try:
+        table[:, 1::2] = turn.cos()
+    except RuntimeError as error:
+        return str(error)
+    return ""
 
 
 # ---- sinusoids, looked at ----
@@ -125,8 +138,7 @@ ROWS = STARTS[-1] + MOST  # of the learned table
 class Demo:
     """A head of the embedded model reads a text that begins at place `start`. same: every word is the last one."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     layer: int = 5
     head: int = 1
     start: int = 0
@@ -134,7 +146,7 @@ class Demo:
 
     @property
     def names(self) -> tuple[str, ...]:
-        some = self.tokens[:MOST]
+        some = self.text.tokens[:MOST]
         return (some[-1],) * len(some) if self.same else some
 
 
@@ -147,16 +159,16 @@ def untrained_table(seed: int = 0) -> Tensor:
 
 @lru_cache(maxsize=64)
 @torch.inference_mode()
-def _read(ids: tuple[int, ...], tokens: tuple[str, ...], layer: int) -> Tensor:
+def _read(text: Text, layer: int) -> Tensor:
     """(query, d_model), float32: what the projections of a block read. All schemes start from the same one."""
     name = f"block{layer}.norm1"
-    return subject.run(ids, tokens, subject.UNTOUCHED, (name,))[name].tensor[:MOST]
+    return subject.untouched(text)[name].tensor[:MOST]
 
 
 @torch.inference_mode()
 def _parts(demo: Demo) -> tuple[Tensor, Tensor, Tensor]:
     """What the head's projections read, (query, d_model), and W_Q and W_K of the head, (d_head, d_model); float64."""
-    x, model = _read(demo.ids, demo.tokens, demo.layer), subject.model()
+    x, model = _read(demo.text, demo.layer), subject.model(demo.text.subject)
     if demo.same:
         x = x[-1:].expand(len(x), -1)
     attn, width = model.blocks[demo.layer].attn, model.config.head_dim
@@ -174,7 +186,7 @@ def scores(demo: Demo, scheme: str, starts: tuple[int, ...]) -> Tensor:
         x = x + table[places]
     q, k = x @ w_q.T, x @ w_k.T
     if scheme == "rope":
-        turn = places[..., None] * frequencies(len(w_q), subject.model().config.rope_theta).double()
+        turn = places[..., None] * frequencies(len(w_q), subject.model(demo.text.subject).config.rope_theta).double()
         q, k = rotate(q, turn), rotate(k, turn)
     found = (q @ k.mT / len(w_q) ** 0.5).expand(len(starts), -1, -1)
     if scheme == "alibi":

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from core import attention as at
 from core.lab import subject
-from core.lab.text import Word, top
+from core.lab.text import Text, Word, top
 from core.trace import to_numpy
 from core.whatif import Change
 
@@ -24,8 +24,7 @@ SEEDS = range(6)
 class Demo:
     """rotation and mask: as trained, or off. The first token, which marks the start, stays where it is."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     rotation: bool = False
     mask: bool = False
     seed: int = 0
@@ -75,7 +74,7 @@ class Shuffled:
 @torch.inference_mode()
 def shuffled(demo: Demo) -> Shuffled:
     """All frames in one batched pass through the whole model, up to its last norm."""
-    model, ids = subject.model(), torch.tensor(demo.ids[:MOST])
+    model, ids = subject.model(demo.text.subject), torch.tensor(demo.text.ids[:MOST])
     places = orders(len(ids), demo.seed)
     order = torch.from_numpy(places)
     change = Change(rotation=demo.rotation, mask=demo.mask)
@@ -110,8 +109,8 @@ class Law:
 
 @torch.inference_mode()
 def law(demo: Demo) -> Law:
-    model, name = subject.model(), "block0.norm1"
-    x = subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, (name,))[name].tensor.double()
+    model, name = subject.model(demo.text.subject), "block0.norm1"
+    x = subject.untouched(demo.text)[name].tensor.double()
     width, attn = model.config.head_dim, model.blocks[0].attn
     w_q, w_k, w_v = (w.weight[:width].double().T for w in (attn.q, attn.k, attn.v))
     mixing = F.one_hot(torch.arange(len(x)).flip(0)).double()

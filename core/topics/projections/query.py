@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.text import Word, top, word
+from core.lab.text import Text, Word, top, word
 from core.trace import SILENT, Quantity, Trace, to_numpy
 from core.whatif import WhatIf
 
@@ -33,23 +33,26 @@ TURNED = Quantity(
 class Demo:
     """A sentence as the model reads it, and the head that is looked at. Its last token asks."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     layer: int = 4
     head: int = 4
 
 
 def run(demo: Demo) -> Trace:
     """One pass: the embeddings, and what the chosen block and all after it need for their last token."""
-    inside = [f"block{i}.{name}" for i in range(demo.layer, subject.model().config.n_layers) for name in NEEDED]
-    return subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, ("embed", "next_probs", *inside))
+    inside = [
+        f"block{i}.{name}"
+        for i in range(demo.layer, subject.model(demo.text.subject).config.n_layers)
+        for name in NEEDED
+    ]
+    return subject.run(demo.text, subject.UNTOUCHED, ("embed", "next_probs", *inside))
 
 
 def _part(demo: Demo, name: str, trace: Trace | None = None) -> Tensor:
     """A tensor of the chosen head, without the head's axis; a key or a value from the head it is shared by."""
     value = (trace or run(demo))[f"block{demo.layer}.{name}"].tensor
     shared = name in ("k", "v", "k_rot")
-    group = subject.model().config.group if shared else 1
+    group = subject.model(demo.text.subject).config.group if shared else 1
     return value[demo.head // group]
 
 
@@ -127,7 +130,11 @@ def onward(demo: Demo, most: int = 6) -> Onward:
 
     Only the last token has to be computed again: earlier ones never look ahead, so their keys and values stay.
     """
-    model, recorded, turned = subject.model(), run(demo), torch.from_numpy(np.array(turn(demo).vectors))
+    model, recorded, turned = (
+        subject.model(demo.text.subject),
+        run(demo),
+        torch.from_numpy(np.array(turn(demo).vectors)),
+    )
 
     def ask(q: Tensor) -> Tensor:  # (frame, head, 1, d_head)
         q = q.clone()
@@ -137,7 +144,7 @@ def onward(demo: Demo, most: int = 6) -> Onward:
     def earlier(i: int, name: str) -> Tensor:
         return recorded[f"block{i}.{name}"].tensor[:, :-1]
 
-    last = model.surroundings(len(demo.ids))[0][-1:]
+    last = model.surroundings(len(demo.text))[0][-1:]
     x = recorded[f"block{demo.layer}.resid_pre"].tensor[-1:].expand(len(turned), 1, -1)
     for i in range(demo.layer, model.config.n_layers):
         trace = WhatIf([("q_rot", ask)]) if i == demo.layer else SILENT
@@ -191,13 +198,13 @@ class Pair:
 def pair(demo: Demo) -> Pair | None:
     """The longest word that stands twice; of several, the one that comes first. None where nothing repeats."""
     places: dict[int, list[int]] = {}
-    for i, id in enumerate(demo.ids):
+    for i, id in enumerate(demo.text.ids):
         places.setdefault(id, []).append(i)
-    twice = [p for p in places.values() if len(p) > 1 and any(c.isalnum() for c in demo.tokens[p[0]])]
+    twice = [p for p in places.values() if len(p) > 1 and any(c.isalnum() for c in demo.text.tokens[p[0]])]
     if not twice:
         return None
-    first, second = min(twice, key=lambda p: (-len(demo.tokens[p[0]]), p[0]))[:2]
-    trace, row = run(demo), len(demo.ids) - 1
+    first, second = min(twice, key=lambda p: (-len(demo.text.tokens[p[0]]), p[0]))[:2]
+    trace, row = run(demo), len(demo.text) - 1
 
     def cosine(x: Tensor) -> float:
         return float(F.cosine_similarity(x[first], x[second], dim=0))
@@ -207,7 +214,7 @@ def pair(demo: Demo) -> Pair | None:
     return Pair(
         first,
         second,
-        demo.tokens[first],
+        demo.text.tokens[first],
         cosine(embed),
         cosine(stream),
         cosine(_part(demo, "k", trace)),
@@ -231,10 +238,10 @@ class Alike:
 
 def alike(demo: Demo) -> Alike | None:
     """Similarity against matching, for the last token. None where no token differs from it."""
-    trace, row = run(demo), len(demo.ids) - 1
+    trace, row = run(demo), len(demo.text) - 1
     embed = trace["embed"].tensor
     cosine, weights = F.cosine_similarity(embed, embed[row], dim=-1), _part(demo, "weights", trace)[row]
-    others = [i for i, id in enumerate(demo.ids) if id != demo.ids[row]]
+    others = [i for i, id in enumerate(demo.text.ids) if id != demo.text.ids[row]]
     if not others:
         return None
     near, best = max(others, key=lambda i: float(cosine[i])), int(weights.argmax())

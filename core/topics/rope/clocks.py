@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.lab import subject, text
+from core.lab import subject
+from core.lab.text import Text, top, word
 from core.rope import adjacent_order, frequencies, rotate, rotate_adjacent, rotate_half, tables
 from core.trace import Trace, to_numpy
 from core.whatif import Edit, WhatIf
@@ -28,8 +29,7 @@ DIRECTIONS = tuple(range(0, 360, 7))  # degrees
 class Demo:
     """A sentence, a head, and two of its tokens by their positions: one asks, one is asked."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     layer: int = 5
     head: int = 1
     query: int = 13
@@ -49,7 +49,7 @@ class Meeting:
 @lru_cache(maxsize=64)
 def meeting(demo: Demo) -> Meeting:
     """Kept for the last words asked for: the clock faces, the law and the stripes all start from it."""
-    model = subject.model()
+    model = subject.model(demo.text.subject)
     trace = recorded(demo)
     group, config = model.config.group, model.config
     q = trace[f"block{demo.layer}.q"].tensor[demo.head, demo.query]
@@ -62,7 +62,7 @@ def meeting(demo: Demo) -> Meeting:
 def recorded(demo: Demo) -> Trace:
     """The chosen block's vectors before and after the rotation, its scores, and the angles."""
     names = ("q", "k", "v", "q_rot", "k_rot", "scores")
-    return subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, tuple(f"block{demo.layer}.{name}" for name in names))
+    return subject.run(demo.text, subject.UNTOUCHED, tuple(f"block{demo.layer}.{name}" for name in names))
 
 
 # ---- the clock faces ----
@@ -151,8 +151,8 @@ class Swings:
 @torch.inference_mode()
 def swings(demo: Demo) -> Swings:
     """All heads of all blocks in one call, float64."""
-    config = subject.model().config
-    trace = subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, ("block*.q", "block*.k"))
+    config = subject.model(demo.text.subject).config
+    trace = subject.run(demo.text, subject.UNTOUCHED, ("block*.q", "block*.k"))
     blocks = range(config.n_layers)
     q = torch.stack([trace[f"block{i}.q"].tensor[:, demo.query] for i in blocks]).double()
     k = torch.stack([trace[f"block{i}.k"].tensor[:, demo.key] for i in blocks]).double()
@@ -209,7 +209,7 @@ class Morph:
 @torch.inference_mode()
 def morph(demo: Demo, which: str) -> Morph:
     """The head's queries ("q") or keys ("k") from before the rotation to after it, in one call."""
-    model = subject.model()
+    model = subject.model(demo.text.subject)
     head = demo.head if which == "q" else demo.head // model.config.group
     trace = recorded(demo)
     x = trace[f"block{demo.layer}.{which}"].tensor[head]
@@ -309,19 +309,19 @@ def _next(ids: tuple[int, ...], edits: list[Edit]) -> Tensor:
 
 
 @torch.inference_mode()
-def values_turned(ids: tuple[int, ...], tokens: tuple[str, ...], asked: int | None = None) -> subject.Outlook:
+def values_turned(text: Text, asked: int | None = None) -> subject.Outlook:
     """The next word if V were rotated like Q and K in every block."""
-    model = subject.model()
-    turn = model.surroundings(len(ids))[0]
-    probs = to_numpy(_next(ids, [("block*.v", lambda v: rotate(v, turn))]).softmax(-1))
-    words = tuple(text.top(probs))
-    return subject.Outlook(words, words[0] if asked is None else text.word(asked, probs))
+    model = subject.model(text.subject)
+    turn = model.surroundings(len(text))[0]
+    probs = to_numpy(_next(text.ids, [("block*.v", lambda v: rotate(v, turn))]).softmax(-1))
+    words = tuple(top(probs, subject=text.subject))
+    return subject.Outlook(words, words[0] if asked is None else word(asked, probs, text.subject))
 
 
 @torch.inference_mode()
 def value_drift(demo: Demo) -> np.ndarray:
     """(shift,) cosine between the key word's value and the same value turned that many positions further."""
-    trace, model = recorded(demo), subject.model()
+    trace, model = recorded(demo), subject.model(demo.text.subject)
     v = trace[f"block{demo.layer}.v"].tensor[demo.head // model.config.group, demo.key].double()
     theta = frequencies(model.config.head_dim, model.config.rope_theta).double()
     turned = rotate(v, torch.tensor(SHIFTS).double()[:, None] * theta)

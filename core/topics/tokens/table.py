@@ -15,7 +15,7 @@ from core.config import ModelConfig
 from core.counting import parameters, total
 from core.embeddings import EMBED, IDS, by_product
 from core.lab import subject
-from core.lab.text import FOLDER
+from core.lab.text import FOLDER, Text, exactly
 from core.presets import presets
 from core.trace import Trace, to_numpy
 
@@ -27,15 +27,14 @@ MOST_WRITTEN = 96
 class Demo:
     """A sentence, as the embedded model reads it. product: also make the rows by multiplication."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
     product: bool = False
 
 
 @torch.inference_mode()
 def run(demo: Demo) -> Trace:
     """ids (query,) and their rows (query, d_model); with `product` the same rows by one-hot times table."""
-    trace, ids = Trace(query=list(demo.tokens)), torch.tensor(demo.ids)
+    trace, ids = Trace(query=list(demo.text.tokens)), torch.tensor(demo.text.ids)
     trace(EMBED, table()[trace(IDS, ids)])
     if demo.product:
         by_product(ids, table(), trace=trace)
@@ -148,13 +147,15 @@ def _size(config: ModelConfig, entries: int) -> Size:
 class Spread:
     """How large the numbers are. random: of torch.randn; start: as models begin; trained: of the embedded model.
 
-    untouched: how many of its rows are one and the same vector: training never told their pieces apart.
+    untouched: how many of its rows are the same but for `apart`, the largest difference of any number among them:
+    training drove them all alike and never told their pieces apart.
     """
 
     random: float
     start: float
     trained: float
     untouched: int
+    apart: float
 
 
 @cache
@@ -162,7 +163,9 @@ class Spread:
 def spread() -> Spread:
     """Standard deviations; the random table is drawn in the embedded model's size from seed 0."""
     drawn = torch.randn(table().shape, generator=torch.Generator().manual_seed(0))
-    return Spread(float(drawn.std()), 0.02, float(table().std()), int(_untouched().sum()))
+    alike = table()[_untouched()]
+    apart = float((alike.amax(0) - alike.amin(0)).max())
+    return Spread(float(drawn.std()), 0.02, float(table().std()), len(alike), apart)
 
 
 @cache
@@ -239,11 +242,9 @@ def drift(sense: Sense) -> Drift:
 
 def _way(text: str, word: str) -> Tensor:
     """A word's row of the table, then its vector after each block: (depth, d_model)."""
-    encoded = tokenizer.of_model(FOLDER).encode(text)
-    at = len(encoded.tokens) - 1 - encoded.tokens[::-1].index("▁" + word)
-    names = tuple(tokenizer.label(token) for token in encoded.tokens)
-    trace = subject.run(tuple(encoded.ids), names, subject.UNTOUCHED, ("embed", "block*.resid_post"))
-    return torch.stack([step.tensor[at] for step in trace])
+    read = exactly(text)
+    at = len(read) - 1 - read.tokens[::-1].index(word)
+    return torch.stack([step.tensor[at] for step in subject.untouched(read).part(("embed", "block*.resid_post"))])
 
 
 # ---- from text to text ----
@@ -251,9 +252,7 @@ def _way(text: str, word: str) -> Tensor:
 
 def outlook(text: str) -> subject.Outlook:
     """The next word after a text exactly as it stands, blanks at its end included."""
-    encoded = tokenizer.of_model(FOLDER).encode(text)
-    names = tuple(tokenizer.label(token) for token in encoded.tokens)
-    return subject.outlook(tuple(encoded.ids), names, subject.UNTOUCHED)
+    return subject.outlook(exactly(text))
 
 
 @dataclass(frozen=True)

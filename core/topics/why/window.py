@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.text import Word, top, word
+from core.lab.text import Text, Word, top, word
 from core.trace import to_numpy
 from core.whatif import WhatIf
 
@@ -25,8 +25,7 @@ SHOWN = 7  # words whose probability is followed
 class Demo:
     """The text as the embedded model reads it."""
 
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
+    text: Text
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,8 @@ def next_probs(ids: tuple[int, ...], stops: tuple[int, ...]) -> Tensor:
 
 def run(demo: Demo) -> Reach:
     """Every window of one text."""
-    stops = windows(len(demo.ids))
-    probs = to_numpy(next_probs(demo.ids, stops))
+    stops = windows(len(demo.text))
+    probs = to_numpy(next_probs(demo.text.ids, stops))
     best = [top(row, 1)[0] for row in probs]
     answer = best[-1]
     wrong = [i for i, one in enumerate(best) if one.id != answer.id]

@@ -7,16 +7,17 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from core import in_numpy
 from core.lab import head as oh
 from core.lab import story_losses as recorded
 from core.lab import subject
 from core.topics.attention import facts, own_vectors
 from pages.parts.attention import room as room_of
 from pages.parts.attention.room import Room
-from pages.shared import frame
+from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
-from pages.shared.pictures import figures, plane, tiles
+from pages.shared.pictures import figures, live, plane, tiles
 from pages.shared.text import N_, _, prose, say
 
 
@@ -43,14 +44,16 @@ def overview(room: Room) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         tiles.show(
+            live.Picture(
+                key="heads",
+                quantity="weights",
+                says=_("Every head of the model on this sentence, one block a row."),
+                released=_open_head,
+            ),
             weights,
             columns=config.n_heads,
             names=[f"{i // config.n_heads}.{i % config.n_heads}" for i in range(len(weights))],
             chosen=demo.layer * config.n_heads + demo.head,
-            key="heads",
-            quantity="weights",
-            says=_("Every head of the model on this sentence, one block a row."),
-            released=_open_head,
         )
     with right:
         prose("attention", "overview")
@@ -62,7 +65,8 @@ def overview(room: Room) -> None:
 def _open_head(name: str, value: object) -> None:
     heads = subject.model().config.n_heads
     if name == "tile" and isinstance(value, int) and 0 <= value < heads * subject.model().config.n_layers:
-        st.session_state.update(layer=value // heads, head=value % heads)
+        controls.keep("layer", value // heads)
+        controls.keep("head", value % heads)
 
 
 def sink(room: Room, demo: oh.Demo) -> None:
@@ -83,18 +87,20 @@ def mixture(room: Room, head: oh.Head, row: int) -> None:
         prose("attention", "mixture", row=room.rows[row], kept=f"{flat.kept:.0%}")
     with left:
         plane.show(
+            live.Picture(
+                key="mixture",
+                quantity="z",
+                says=_("The output of one token among the values it is mixed from."),
+                slider=room.slider(),
+                released=room_of.receive_slider(room),
+            ),
             flat.values,
             room.columns,
             moving=flat.z[:, row : row + 1],
             movers=[room.rows[row]],
             pull=weights.values[:, row : row + 1],
             hull=True,
-            key="mixture",
-            quantity="z",
-            says=_("The output of one token among the values it is mixed from."),
             titles=(_("first axis of the values"), _("second axis")),
-            slider=room.slider(),
-            released=room_of.receive_slider(room),
         )
 
 
@@ -135,10 +141,14 @@ def common_mistakes(room: Room | None) -> None:
     values: dict[str, object] = {}
     if room:
         demo = room.demo(1.0)
-        itself = frame.cached(facts.unprojected, demo.ids, demo.tokens, demo.layer)
-        recorded, both = frame.cached(facts.bilinear, demo, len(demo.ids) - 1, 0)
+        itself = frame.cached(facts.unprojected, demo.text, demo.layer)
+        recorded, both = frame.cached(facts.bilinear, demo, len(demo.text) - 1, 0)
         gap = facts.against_torch(room.head(1.0))
+        numpy = frame.cached(in_numpy.run)
         values = dict(itself=f"{itself:.2f}", recorded=f"{recorded:.3f}", both=f"{both:.3f}", torch=f"{gap:.0e}")
+        values |= dict(
+            stops=numpy.stops, shape=numpy.shape, low=f"{numpy.low:.3f}".replace("-", "−"), high=f"{numpy.high:.3f}"
+        )
         names += ["numpy", "unprojected", "form"]
     mistakes.show("attention", names, **values)
 

@@ -104,7 +104,7 @@ def sentence_room() -> Room:
         scope = controls.choice(
             "Temperature acts on", {"head": N_("this head"), "all": N_("all heads")}, "head", key="scope"
         )
-    calm = oh.Demo(reading.ids, reading.tokens, layer, head, scaling, mask, everywhere=scope == "all")
+    calm = oh.Demo(sentence.of(reading), layer, head, scaling, mask, everywhere=scope == "all")
 
     def demo(tau: float) -> oh.Demo:
         return replace(calm, temperature=tau)
@@ -138,8 +138,8 @@ def _frames(calm: oh.Demo, step: str) -> oh.Frames:
 
 def whole_trace(demo: oh.Demo) -> Trace:
     """Every tensor of the pass; of a long text only the chosen block's, or the file would not fit through a network."""
-    inside = "block*.*" if len(demo.ids) <= 64 else f"block{demo.layer}.*"
-    return subject.run(demo.ids, demo.tokens, demo.change, ("ids", "embed", "angles", inside, "next_*"))
+    inside = "block*.*" if len(demo.text) <= 64 else f"block{demo.layer}.*"
+    return subject.run(demo.text, demo.change, ("ids", "embed", "angles", inside, "next_*"))
 
 
 @dataclass(frozen=True)
@@ -200,8 +200,9 @@ def _choose(example: Example) -> None:
 
 def jump(layer: int, head: int, query: int, key: int) -> None:
     """Open one cell: used by buttons, so everything goes back to how the model is."""
-    st.session_state.update(layer=layer, head=head, scaling=True, mask=True)
-    controls.forget("temperature", "scope", "step", "source")
+    controls.forget("temperature", "scope", "step", "source", "scaling", "mask")
+    controls.keep("layer", layer)
+    controls.keep("head", head)
     controls.keep("cell", (query, key))
 
 
@@ -211,7 +212,7 @@ def _hand() -> Room:
     for column, name, default in zip(columns, ("Q", "K", "V"), (hand.q, hand.k, hand.v), strict=True):
         text = "\n".join(" ".join(f"{x:g}" for x in row) for row in default)
         with column:
-            typed = st.text_area(name, text, key=f"hand_{name.lower()}", bind="query-params", max_chars=800, height=130)
+            typed = controls.typed(name, text, key=f"hand_{name.lower()}", longest=800, height=130)
         rows.append(_numbers(typed, default, name))
     left, right, _rest = st.columns([1, 1, 4])
     with left:
@@ -295,10 +296,15 @@ def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, 
     title = _("{row} · entropy {entropy} bits") if frames.entropy is not None else "{row}"
     shut = ~head.allowed if step in ("masked", "weights") else None
     matrix.show(
+        live.Picture(
+            key="picture",
+            quantity=step,
+            says=_(quantity.says),
+            slider=room.slider() if moving else None,
+            signature=True,
+            released=_receiver(room, step, columns),
+        ),
         frames.values,
-        key="picture",
-        quantity=step,
-        says=_(quantity.says),
         rows=room.rows,
         columns=columns,
         look=matrix.Look(
@@ -307,14 +313,11 @@ def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, 
             bound=_bound(frames.values, step),
             strip=title if step in ("weights", "z") else "",
         ),
-        slider=room.slider() if moving else None,
         entropy=frames.entropy,
         row=row,
         cut=_cut(room, head, frames, cell, cut) if step == "weights" else None,
         shut=shut,
         cell=cell,
-        signature=True,
-        released=_receiver(room, step, columns),
     )
 
 
@@ -401,9 +404,9 @@ def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None
     if step == "weights" and _is_cut(head, cell, cut):
         where = (demo.layer, demo.head, *cell)
         change = replace(change, cut=where, share=cut == "share")
-    before = frame.cached(subject.outlook, demo.ids, demo.tokens, subject.UNTOUCHED)
+    before = frame.cached(subject.outlook, demo.text, subject.UNTOUCHED)
     answer, touched = before.asked, change != subject.UNTOUCHED
-    now = frame.cached(subject.outlook, demo.ids, demo.tokens, change, answer.id) if touched else before
+    now = frame.cached(subject.outlook, demo.text, change, answer.id) if touched else before
     shown = bars.with_answer(now.words, now.asked)
     ghost = _ghost(demo, shown) if touched else None
     st.markdown(f"**{_('Next word')}**" + (f" · {_('outlined: the untouched model')}" if touched else ""))
@@ -421,7 +424,7 @@ def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None
 def _ghost(demo: oh.Demo, shown: list[sentence.Word]) -> list[float]:
     """The same words' probabilities in the untouched model."""
     ids = tuple(word.id for word in shown)
-    return list(frame.cached(subject.chances, demo.ids, demo.tokens, subject.UNTOUCHED, ids))
+    return list(frame.cached(subject.chances, demo.text, subject.UNTOUCHED, ids))
 
 
 # ---- the signature question ----
@@ -431,7 +434,7 @@ def prediction(reading: Any) -> str | None:
     """How many links decide? The answer is core's own count; for a new sentence it is computed once it is asked."""
     n = len(reading.tokens)
     first = reading.text == sentence.SENTENCE
-    asked = controls.kept("links", None, controls.one_of(("few", "some", "most", "?")))
+    asked = predict.answer("links")
     cells = _cells(n)
     found = links(reading, "keep") if first or asked else None
     count = found.deciders if found else 0
@@ -465,7 +468,7 @@ def links(reading: Any, cut: str) -> cuts.Ranking:
         worst = found.share if cut == "share" else found.keep
         return cuts.Ranking(first.id, first.p, found.cells, worst, sum(link.p < first.p / 2 for link in worst))
     with st.spinner(_("Cutting every link once …")):
-        return frame.cached(cuts.ranking, reading.ids, reading.tokens, cut == "share")
+        return frame.cached(cuts.ranking, sentence.of(reading), cut == "share")
 
 
 def ranking(room: Room) -> None:

@@ -23,7 +23,7 @@ from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import bars, lines, live, matrix, stack, tiles
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say, unmarked
 
 CLICKS = {"mute": N_("silences it"), "alone": N_("leaves it alone in its block")}
 
@@ -38,27 +38,29 @@ def _next_tokens(ids: tuple[int, ...]) -> list[str]:
 
 def contributions(demo: Demo) -> None:
     """Six additions and their sum, number by number."""
-    found = frame.cached(volume.contributions, demo.ids, demo.tokens, demo.layer)
-    heads, last = parts.shape()[1], len(demo.ids) - 1
+    found = frame.cached(volume.contributions, demo.text, demo.layer)
+    heads, last = parts.shape()[1], len(demo.text) - 1
     st.subheader(_("What each head adds"), anchor=False)
-    prose("heads", "contributions", layer=demo.layer, gap=f"{found.gap:.0e}", token=demo.tokens[last])
+    prose("heads", "contributions", layer=demo.layer, gap=f"{found.gap:.0e}", token=demo.text.tokens[last])
     table = np.concatenate([found.each[:, last], found.whole[None, last]])
     names = [parts.name_of(demo.layer, j) for j in range(heads)]
     width = table.shape[1]
     cell = controls.kept("part", (heads, 0), controls.as_cell)
     cell = cell if cell[0] <= heads and cell[1] < width else (heads, 0)
     matrix.show(
+        live.Picture(
+            key="parts",
+            quantity="contribution",
+            says=_("What every head of this block adds to the last token's vector, and their sum."),
+            released=controls.released_cell(heads + 1, width, "part"),
+        ),
         table,
-        key="parts",
-        quantity="contribution",
-        says=_("What every head of this block adds to the last token's vector, and their sum."),
         rows=[*names, "attn_out"],
         columns=[str(i) for i in range(width)],
         look=matrix.Look(
             row_title=N_("head"), column_title="d_model", row_role="a", column_role="quiet", row_height=22
         ),
         cell=cell,
-        released=controls.released_cell(heads + 1, width, "part"),
     )
     column = table[:, cell[1]]
     *summands, whole = (f"{x:+.3f}".replace("-", "−") for x in column)
@@ -72,7 +74,7 @@ def silence(reading: Reading) -> None:
     """All maps; a click silences a head. Beside them, what the model says now."""
     _layers, heads = parts.shape()
     silent = parts.muted()
-    weights, step = frame.cached(onehead.overview, onehead.Demo(reading.ids, reading.tokens, 0, 0))
+    weights, step = frame.cached(onehead.overview, onehead.Demo(sentence.of(reading), 0, 0))
     shown = weights.copy()
     places = [layer * heads + head for layer, head in silent]
     shown[places] = 0
@@ -80,13 +82,15 @@ def silence(reading: Reading) -> None:
     with left:
         how = controls.choice("A click on a head", CLICKS, "mute", key="click")
         tiles.show(
+            live.Picture(
+                key="maps",
+                quantity="weights",
+                says=_("Every head of the model on this sentence, one block a row; silent heads are blank."),
+                released=lambda name, value: _toggle(name, value, how, silent),
+            ),
             shown,
             columns=heads,
             names=[f"{name} ✕" if i in places else name for i, name in enumerate(parts.names())],
-            key="maps",
-            quantity="weights",
-            says=_("Every head of the model on this sentence, one block a row; silent heads are blank."),
-            released=lambda name, value: _toggle(name, value, how, silent),
         )
         if step > 1:
             say("Reduced to fit: each cell shows the largest of «n» × «n» weights.", n=step)
@@ -112,11 +116,11 @@ def keep_muted(silent: volume.Muted) -> None:
 
 def _told(reading: Reading, silent: volume.Muted) -> None:
     change = Change(muted=silent)
-    before = frame.cached(subject.outlook, reading.ids, reading.tokens, subject.UNTOUCHED).asked
-    now = frame.cached(subject.outlook, reading.ids, reading.tokens, change, before.id)
+    before = frame.cached(subject.outlook, sentence.of(reading), subject.UNTOUCHED).asked
+    now = frame.cached(subject.outlook, sentence.of(reading), change, before.id)
     shown = bars.with_answer(now.words, now.asked)
     ids = tuple(word.id for word in shown)
-    ghost = frame.cached(subject.chances, reading.ids, reading.tokens, subject.UNTOUCHED, ids)
+    ghost = frame.cached(subject.chances, sentence.of(reading), subject.UNTOUCHED, ids)
     bars.next_words(shown, key="left_over", before=list(ghost), answer=before.id)
     if not silent:
         prose("heads", "silence")
@@ -143,7 +147,7 @@ def _as_digits(text: str) -> tuple[int, ...] | None:
 def neighbours() -> None:
     """Name the left and the right neighbour: one head can see both and cannot tell them apart."""
     prose("heads", "neighbours")
-    known = controls.kept("two", None, controls.one_of(("little", "all", "none", predict.UNSURE)))
+    known = predict.answer("two")
     one, two = (f"{x:.1%}" for x in frame.cached(twoheads.scores).mean(1)[:2]) if known else ("", "")
     answered = predict.ask(
         predict.Prediction(
@@ -170,21 +174,20 @@ def _net() -> None:
         with one:
             n_heads = controls.pick("Heads", twoheads.HEADS, 1, key="toy_heads")
         with two:
-            typed = st.text_input(
-                filled(_("«n» digits"), n=twoheads.PLACES), "314159265358", key="digits", bind="query-params"
-            )
+            label = unmarked(_("«n» digits"), n=twoheads.PLACES)
+            typed = controls.typed(label, "314159265358", key="digits", longest=60)
         digits = _as_digits(typed or "")
         if digits is None:
             say("«n» digits from 0 to 9 are needed; here is the row we start with.", n=twoheads.PLACES)
             digits = _as_digits("314159265358")
         weights, named = frame.cached(twoheads.read, n_heads, digits)
         tiles.show(
+            live.Picture(
+                key="toy", quantity="weights", says=_("Where each head of the small net looks, one row a place.")
+            ),
             weights[:8],
             columns=min(4, n_heads),
             names=[str(i) for i in range(min(8, n_heads))],
-            key="toy",
-            quantity="weights",
-            says=_("Where each head of the small net looks, one row a place."),
             most=150,
         )
     with right:
@@ -193,18 +196,21 @@ def _net() -> None:
         said = " ".join(f"{a}‹{d}›{b}" for d, (a, b) in zip(digits, named, strict=True))
         st.code(said, language=None, wrap_lines=True)
         say("Both neighbours right at **«n»** of «all» places.", n=right_ones, all=len(digits))
-        table = frame.cached(twoheads.scores)
-        bars.show(
-            [str(h) for h in twoheads.HEADS],
-            table.mean(1),
-            key="toy_scores",
-            quantity="accuracy",
-            says=_("The share of places with both neighbours right, by number of heads; the mean of three trainings."),
-            high=1.0,
-            percent=True,
-            marked=twoheads.HEADS.index(n_heads),
-        )
+        _budget(n_heads)
         prose("heads", "budget", seeds=len(twoheads.SEEDS), most=twoheads.HEADS[-1], width=twoheads.WIDTH)
+
+
+def _budget(n_heads: int) -> None:
+    """How well nets with so many heads do, trained on the same budget."""
+    says = _("The share of places with both neighbours right, by number of heads; the mean of three trainings.")
+    bars.show(
+        live.Picture(key="toy_scores", quantity="accuracy", says=says),
+        [str(h) for h in twoheads.HEADS],
+        frame.cached(twoheads.scores).mean(1),
+        high=1.0,
+        percent=True,
+        marked=twoheads.HEADS.index(n_heads),
+    )
 
 
 def published() -> None:
@@ -213,12 +219,12 @@ def published() -> None:
     best, one, many = max(r.bleu for r in rows), rows[0], rows[-1]
     prose("heads", "published", gap=f"{best - one.bleu:.1f}", many=many.n_heads, d_k=many.d_k)
     lines.show(
+        live.Picture(
+            key="published", quantity="bleu", says=_("Translation quality by number of heads, as the paper gives it.")
+        ),
         np.array([[r.bleu for r in rows]]),
         np.array([r.n_heads for r in rows]),
         [lines.Series("BLEU", dots=True)],
-        key="published",
-        quantity="bleu",
-        says=_("Translation quality by number of heads, as printed in the paper."),
         x=lines.Axis(_("heads"), log=True),
         y=lines.Axis("BLEU", low=24.0, high=27.5),  # room for the names above the points
         marks=tuple((float(r.n_heads), f"h = {r.n_heads} · {r.bleu}") for r in rows),
@@ -237,7 +243,7 @@ CLOSER = {
 
 def closer(reading: Reading) -> None:
     """One of three at a time."""
-    chosen = controls.choice("Look closer", CLOSER, "cut", key="closer")
+    chosen = controls.choice("Look closer", CLOSER, "cut", key="workings")
     {"cut": slabs, "rank": rank, "fresh": fresh}[chosen](reading)
 
 
@@ -253,12 +259,14 @@ def slabs(reading: Reading) -> None:
     numbers = dict(d=d, h=h, width=width, each=f"{d * width:,}", all=f"{d * h * width:,}", square=f"{d * d:,}")
     prose("heads", "slabs", **numbers, block=f"{4 * d * d:,}")
     stack.show(
+        live.Picture(
+            key="slabs",
+            quantity="parameters",
+            says=_("The numbers in the slabs of all heads: as they are, and as squares."),
+        ),
         np.array([[d * width] * h, [width * width] * h]),
-        [_("as it is"), _("as often written")],
+        [_("as it is"), _("as squares")],
         [str(i) for i in range(h)],
-        key="slabs",
-        quantity="parameters",
-        says=_("The numbers in the slabs of all heads: as they are, and as they are often written."),
         high=float(d * d),
     )
     _origins(reading, h, d)
@@ -281,10 +289,8 @@ def _origins(reading: Reading, h: int, d: int) -> None:
         with column:
             st.markdown(_(says))
             matrix.show(
+                live.Picture(key=name, quantity="token", says=_(says)),
                 table,
-                key=name,
-                quantity="token",
-                says=_(says),
                 rows=[str(i) for i in range(h)],
                 columns=sentence.names(reading.tokens),
                 look=matrix.Look(
@@ -298,7 +304,7 @@ def _origins(reading: Reading, h: int, d: int) -> None:
                     row_height=22,
                 ),
             )
-    gap = frame.cached(volume.reshaped, reading.ids, reading.tokens, 0)
+    gap = frame.cached(volume.reshaped, sentence.of(reading), 0)
     say("On the real queries and keys of block 0 the weights then differ by up to «gap».", gap=f"{gap:.2f}")
 
 
@@ -320,12 +326,12 @@ def rank(reading: Reading) -> None:
     )
     sizes = np.stack([found.one / found.one[0], found.whole / found.whole[0]])
     lines.show(
+        live.Picture(
+            key="ranks", quantity="singular_values", says=_("Singular values of W_Q W_K^T, relative to the largest.")
+        ),
         np.where(sizes > 1e-9, sizes, np.nan),
         np.arange(1, n + 1),
         [lines.Series(_("one head")), lines.Series(_("all heads as one"), dash=True)],
-        key="ranks",
-        quantity="singular_values",
-        says=_("Singular values of W_Q W_K^T, relative to the largest."),
         x=lines.Axis(_("number")),
         y=lines.Axis(_("relative size"), log=True, low=1e-4, high=1.0),
         tall=220,
@@ -339,7 +345,7 @@ def fresh(reading: Reading) -> None:
     """Random W_Q and W_K at every scale: near zero every row is uniform."""
     config = subject.model().config
     h = controls.pick("h", (1, 2, 3, 6, 12, 24), config.n_heads, key="fresh_h")
-    found = frame.cached(volume.fresh, reading.ids, reading.tokens, h)
+    found = frame.cached(volume.fresh, sentence.of(reading), h)
     stops = volume.scales(len(reading.ids))
     now = controls.kept("init", 0.01, controls.near(stops))
     prose("heads", "fresh", width=volume.head_width(config.d_model, h))
@@ -349,17 +355,21 @@ def fresh(reading: Reading) -> None:
             controls.keep("init", controls.near(stops)(str(value)), 0.01)
 
     matrix.show(
+        live.Picture(
+            key="fresh",
+            quantity="weights",
+            says=_("The weights of a head whose W_Q and W_K are random."),
+            slider=live.Slider(
+                "init", _("Standard deviation of the weights"), stops, now, tuple(f"{s:g}" for s in stops)
+            ),
+            released=receive,
+        ),
         found.weights,
-        key="fresh",
-        quantity="weights",
-        says=_("The weights of a head whose W_Q and W_K are random."),
         rows=sentence.names(reading.tokens),
         columns=sentence.names(reading.tokens),
         look=matrix.Look(most=36, tall=420, strip=N_("weights of “{row}” · entropy {entropy} bits")),
         entropy=found.entropy,
         row=len(reading.ids) - 1,
-        slider=live.Slider("init", _("Standard deviation of the weights"), stops, now, tuple(f"{s:g}" for s in stops)),
-        released=receive,
     )
 
 
@@ -382,7 +392,7 @@ def check(reading: Reading) -> None:
 
 def common_mistakes(reading: Reading) -> None:
     small, ranks = presets()["qwen3-0.6b"].config, frame.cached(volume.ranks, 0, 0)
-    found = frame.cached(volume.habits, reading.ids, reading.tokens)
+    found = frame.cached(volume.habits, sentence.of(reading))
     values = dict(
         one=ranks.count(ranks.one),
         whole=ranks.count(ranks.whole),
@@ -396,5 +406,5 @@ def common_mistakes(reading: Reading) -> None:
         norms=2 * small.head_dim,
         distances=", ".join(f"{x:.1f}" for x in found.distance.mean(1)) if found else "–",
     )
-    names = ["small", "rank", "much", "width", "deep", "bias", "norm", "fresh", "token", "history"]
+    names = ["small", "rank", "much", "budget", "width", "deep", "bias", "norm", "fresh", "token", "history"]
     mistakes.show("heads", names, **values)

@@ -17,7 +17,7 @@ from pages.parts.heads import volume as parts
 from pages.shared import controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, matrix
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say, unmarked
 
 TITLES = {"converted": N_("converted, as it is"), "healed": N_("healed")}
 START = 6.0  # KV heads: the untouched model, so that the guess is one
@@ -97,14 +97,14 @@ def slider(reading: Reading) -> None:
     _guess()
     demo = parts.chosen(reading)
     prose("heads", "sharing")
-    with st.spinner(_("Running the model with fewer and fewer keys …")):
+    with st.spinner(_("Running the model with fewer and fewer keys and values …")):
         found = frame.cached(sh.run, reading.ids, demo.layer, demo.head)
     *sides, last = st.columns([4, 4, 1.8], gap="medium")
     for side, column in zip(sh.SIDES, sides, strict=True):
         with column:
             _side(reading, found[side], side)
     with last:
-        say("**who reads which key**")
+        say("**who reads which key and value**")
         _wiring(reading)
         say("The maps are those of head «head», chosen above.", head=parts.name_of(demo.layer, demo.head))
     with st.expander(_("How each was made")):
@@ -113,32 +113,36 @@ def slider(reading: Reading) -> None:
 
 def _side(reading: Reading, found: sh.Shared, side: str) -> None:
     say(f"**{_(TITLES[side])}**")
-    says = filled(_("The weights of one head at every way to keep keys and values: «side»."), side=_(TITLES[side]))
+    says = unmarked(_("The weights of one head at every way to keep keys and values: «side»."), side=_(TITLES[side]))
     matrix.show(
+        live.Picture(
+            key=f"kept_{side}",
+            quantity="weights",
+            says=says,
+            slider=_slider(reading),
+            captions=_captions(reading, found, side),
+            released=_receive,
+        ),
         found.weights,
-        key=f"kept_{side}",
-        quantity="weights",
-        says=says.replace("\\", ""),
         rows=text.names(reading.tokens),
         columns=text.names(reading.tokens),
         look=matrix.Look(most=26, tall=340),
         row=len(reading.ids) - 1,
-        slider=_slider(reading),
-        captions=_captions(reading, found, side),
-        released=_receive,
     )
     nothing = np.zeros(subject.model().config.vocab_size)
     bars.show(
+        live.Picture(
+            key=f"says_{side}",
+            quantity="next_probs",
+            says=_("How likely each word is to come next."),
+            slider=_slider(reading, hidden=True),
+            released=_receive,
+        ),
         [text.word(i, nothing).token for i in found.ids],
         found.probs,
-        key=f"says_{side}",
-        quantity="next_probs",
-        says=_("How likely each word is to come next."),
         ghost=found.probs[0],
         high=1.0,
         percent=True,
-        slider=_slider(reading, hidden=True),
-        released=_receive,
     )
 
 
@@ -147,15 +151,17 @@ def _wiring(reading: Reading) -> None:
     n_heads = parts.shape()[1]
     names = [str(i) for i in range(n_heads)]
     matrix.show(
+        live.Picture(
+            key="wiring",
+            quantity="allowed",
+            says=_("Which query head reads which key and value head; a latent is one for all."),
+            slider=_slider(reading, hidden=True),
+            released=_receive,
+        ),
         sh.wiring(_offered(reading)),
-        key="wiring",
-        quantity="allowed",
-        says=_("Which query head reads which key and value head; a latent is one for all."),
         rows=names,
         columns=names,
         look=matrix.Look(row_title=N_("head"), column_title="KV", most=22, digits=0, tools=False),
-        slider=_slider(reading, hidden=True),
-        released=_receive,
     )
 
 
@@ -179,11 +185,11 @@ def cache() -> None:
         tokens="32,768",
     )
     bars.show(
+        live.Picture(
+            key="kv_bytes", quantity="kv_cache", says=_("KiB that one token leaves in the cache of all layers.")
+        ),
         [name for name, _config in rows],
         table / 1024,
-        key="kv_bytes",
-        quantity="kv_cache",
-        says=_("KiB that one token leaves in the cache of all layers."),
         marked=counts.index(qwen.n_kv_heads),
         tools=True,
     )

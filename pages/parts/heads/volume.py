@@ -15,7 +15,7 @@ from core.topics.heads.volume import Demo
 from pages.shared import controls, frame, story
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, matrix
-from pages.shared.text import N_, _, filled, say
+from pages.shared.text import N_, _, say, unmarked
 
 TELLING = {  # text of the gallery -> the head that makes a difference there
     sentence.TWIN: (4, 4),
@@ -74,15 +74,15 @@ def _choose(words: str) -> None:
 
 def prediction(reading: Reading) -> None:
     """The head with the clearest pattern falls silent: does anybody notice?"""
-    found = frame.cached(volume.habits, reading.ids, reading.tokens)
+    found = frame.cached(volume.habits, sentence.of(reading))
     if found is None:
         return
     layer, head = np.unravel_index(int(found.previous.argmax()), found.previous.shape)
-    before = frame.cached(subject.outlook, reading.ids, reading.tokens, subject.UNTOUCHED).asked
-    after = frame.cached(volume.without, Demo(reading.ids, reading.tokens, layer, head))
+    before = frame.cached(subject.outlook, sentence.of(reading), subject.UNTOUCHED).asked
+    after = frame.cached(volume.without, Demo(sentence.of(reading), layer, head))
     verdict = "gone" if after < before.p / 2 else "dented" if before.p - after > DENT else "same"
     options = {"gone": N_("loses more than half"), "dented": N_("loses a little"), "same": N_("loses next to nothing")}
-    answered = controls.kept("silent", None, controls.one_of((*options, predict.UNSURE)))
+    answered = predict.answer("silent")
     worst, rest = _most_missed(reading) if answered and verdict == "same" else ("", "")
     predict.ask(
         predict.Prediction(
@@ -106,7 +106,7 @@ def prediction(reading: Reading) -> None:
 def _most_missed(reading: Reading) -> tuple[str, str]:
     """The head whose silence costs the next word most, and what is left of it."""
     with st.spinner(_("Silencing every head once …")):
-        _answer, table = frame.cached(volume.silenced, reading.ids, reading.tokens)
+        _answer, table = frame.cached(volume.silenced, sentence.of(reading))
     return name_of(*np.unravel_index(int(table.argmin()), table.shape)), f"{table.min():.1%}"
 
 
@@ -130,19 +130,19 @@ def muted() -> tuple[tuple[int, int], ...]:
 
 def chosen(reading: Reading) -> Demo:
     """The sentence, and the head whose volume is turned."""
-    return Demo(reading.ids, reading.tokens, *controls.kept("loud", (1, 2), _as_head))
+    return Demo(sentence.of(reading), *controls.kept("loud", (1, 2), _as_head))
 
 
 def _slider(demo: Demo, *, hidden: bool = False) -> live.Slider:
-    stops = volume.volumes(len(demo.ids))
+    stops = volume.volumes(len(demo.text))
     now = controls.kept("volume", 1.0, controls.near(stops))
-    label = filled(_("Volume of head «head»"), head=name_of(demo.layer, demo.head)).replace("\\", "")
+    label = unmarked(_("Volume of head «head»"), head=name_of(demo.layer, demo.head))
     return live.Slider("volume", label, stops, now, tuple(f"{v:.0%}" for v in stops), together=True, hidden=hidden)
 
 
 def _receive(demo: Demo) -> Any:
     layers, heads = shape()
-    nearest = controls.near(volume.volumes(len(demo.ids)))
+    nearest = controls.near(volume.volumes(len(demo.text)))
 
     def receive(name: str, value: Any) -> None:
         if name == "volume" and isinstance(value, int | float):
@@ -157,7 +157,7 @@ def _receive(demo: Demo) -> Any:
 
 def turned(demo: Demo) -> volume.Turned:
     """The chosen head at every volume; of a long text that takes a moment, once a head."""
-    if len(demo.ids) <= volume.LONG // 2:
+    if len(demo.text) <= volume.LONG // 2:
         return frame.cached(volume.turned, demo)
     with st.spinner(_("Turning the volume from stop to stop …")):
         return frame.cached(volume.turned, demo)
@@ -168,17 +168,19 @@ def views(demo: Demo) -> None:
     found = turned(demo)
     row = demo.layer * shape()[1] + demo.head
     matrix.show(
+        live.Picture(
+            key="views",
+            quantity="weights",
+            says=_("Where the last token looks, one row a head, while the volume of one head changes."),
+            slider=_slider(demo),
+            signature=True,
+            released=_receive(demo),
+        ),
         found.views,
-        key="views",
-        quantity="weights",
-        says=_("Where the last token looks, one row a head, while the volume of one head changes."),
         rows=names(),
-        columns=sentence.names(demo.tokens),
+        columns=sentence.names(demo.text.tokens),
         look=matrix.Look(row_title=N_("head"), row_role="a", row_height=12),
-        slider=_slider(demo),
         row=row,
-        signature=True,
-        released=_receive(demo),
     )
 
 
@@ -187,16 +189,18 @@ def next_word(demo: Demo) -> None:
     found = turned(demo)
     say("**The next word**, with head «head» at this volume", head=name_of(demo.layer, demo.head))
     bars.show(
+        live.Picture(
+            key="heard",
+            quantity="next_probs",
+            says=_("How likely each word is to come next."),
+            slider=_slider(demo, hidden=True),
+            released=_receive(demo),
+        ),
         [sentence.word(i, np.zeros(subject.model().config.vocab_size)).token for i in found.ids],
         found.probs,
-        key="heard",
-        quantity="next_probs",
-        says=_("How likely each word is to come next."),
-        ghost=found.probs[volume.volumes(len(demo.ids)).index(1.0)],
+        ghost=found.probs[volume.volumes(len(demo.text)).index(1.0)],
         high=1.0,
         percent=True,
-        slider=_slider(demo, hidden=True),
-        released=_receive(demo),
     )
     if demo.layer == shape()[0] - 1:
         say("This head stands in the last block: no head comes after it, so only the bars move.")
@@ -204,7 +208,7 @@ def next_word(demo: Demo) -> None:
 
 def habit(demo: Demo) -> None:
     """Name the head's habit before its numbers are shown."""
-    found = frame.cached(volume.habits, demo.ids, demo.tokens)
+    found = frame.cached(volume.habits, demo.text)
     if found is None:
         return
     shares = {name: float(getattr(found, name)[demo.layer, demo.head]) for name in HABITS}

@@ -14,8 +14,9 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.home import flow as fl
 from pages.parts.home import map as drawn
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame
 from pages.shared.asks import predict
+from pages.shared.pictures import live
 from pages.shared.text import N_, _, lang, plain, say
 
 OPENS = {
@@ -92,17 +93,18 @@ def show_map(way: fl.Flow, *, unrolled: bool, cut: bool, asked: bool) -> None:
     block, head, query, key = happened.LINK
     weight = float(fl.recorded().trace[f"block{block}.weights"].value[head, query, key])
     drawn.show(
+        live.Picture(
+            key="map", quantity="resid_post", says=_("The sentence on its way through the model"), released=_released
+        ),
         way,
-        key="map",
         block=controls.kept("map_block", block, _small),
         head=controls.kept("map_head", head, _small),
         unrolled=unrolled,
         link=drawn.Link(block, head, query, key, weight, cut) if asked and unrolled else None,
         pages={stage: file for stage, file in OPENS.items() if file in {e.file for e in frame.entries()}},
-        released=_released,
     )
     if opened := st.session_state.pop("_open", None):
-        st.switch_page(f"pages/{opened}.py", query_params={})  # cleared by hand: it may not touch a bound lang
+        st.switch_page(f"pages/{opened}.py")
     if len(way.tokens) > drawn.MOST_ROWS:
         say("The map shows the last «n» tokens of «all».", n=drawn.MOST_ROWS, all=len(way.tokens))
 
@@ -181,7 +183,7 @@ def rooms() -> None:
 
 
 def _speak(language: str) -> None:
-    st.session_state["lang"] = language
+    address.write("lang", language)
 
 
 def facts() -> dict[str, object]:

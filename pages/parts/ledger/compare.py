@@ -14,7 +14,7 @@ from pages.parts.ledger.models import Model
 from pages.parts.ledger.parameters import PARTS, ROLES
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
-from pages.shared.pictures import bars, stack
+from pages.shared.pictures import bars, live, stack
 from pages.shared.text import N_, _, plain, prose
 
 # ---- every preset ----
@@ -22,18 +22,20 @@ from pages.shared.text import N_, _, plain, prose
 
 def every(model: Model) -> None:
     """Two rules of thumb on all presets: the FFN's share, and 12 d² L."""
-    title(N_("Is the FFN 60 to 70 % of a model?"))
+    title(N_("Is the FFN 60 to 70% of a model?"))
     listed = sorted(presets().values(), key=lambda one: costs.ffn(one.config) / total(one.config))
     shares = np.array([costs.ffn(one.config) / total(one.config) for one in listed])
     chosen = [i for i, one in enumerate(listed) if model.preset and one.id == model.preset.id]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         bars.show(
+            live.Picture(
+                key="share_bars",
+                quantity="ffn_share",
+                says=_("The share of the FFN in all parameters, model by model."),
+            ),
             [one.name for one in listed],
             shares,
-            key="share_bars",
-            quantity="ffn_share",
-            says=_("The share of the FFN in all parameters, model by model."),
             high=1.0,
             percent=True,
             marked=chosen[0] if chosen else None,
@@ -53,7 +55,7 @@ def every(model: Model) -> None:
 def _every() -> str:
     head = (
         _("model"),
-        _("as printed"),
+        _("nominal"),
         _("parameters"),
         _("used by a token"),
         _("12 d² L"),
@@ -112,12 +114,12 @@ def versus(model: Model) -> None:
     parts = [part for part in PARTS if any(part in costs.by_part(one.config) for one in pair)]
     sums = np.array([[costs.by_part(one.config).get(part, 0) for part in parts] for one in pair], np.float64)
     stack.show(
+        live.Picture(
+            key="versus_bars", quantity="parameters", says=_("The parameters of two models on one scale, by part.")
+        ),
         sums,
         [one.name for one in pair],
         [_(PARTS[part]) for part in parts],
-        key="versus_bars",
-        quantity="parameters",
-        says=_("The parameters of two models on one scale, by part."),
         roles=tuple(ROLES[part] for part in parts),
     )
     head = [f"| | {plain(pair[0].name)} | {plain(pair[1].name)} |", "|---|---:|---:|"]
@@ -233,6 +235,7 @@ def _of_a_block() -> dict[str, str]:
         k_share=as_share(each["k"] / block, 2),
         gate_share=as_share(each["gate"] / block, 2),
         mlp_share=as_share(3 * each["gate"] / block, 2),
+        attention=f"{attention:,}",
         attention_share=as_share(attention / block, 2),
     )
 

@@ -28,9 +28,9 @@ KEPT = {
     "rotated key": N_("the rotated key"),
 }
 SHARED = {
-    "mha": N_("MHA: every head its own keys"),
-    "gqa": N_("GQA: groups of heads share"),
-    "mqa": N_("MQA: all heads share one"),
+    "mha": N_("MHA: every head its own keys and values"),
+    "gqa": N_("GQA: groups of heads share keys and values"),
+    "mqa": N_("MQA: all heads share one key and one value"),
     "mla": N_("MLA: one short vector a token"),
 }
 
@@ -50,13 +50,13 @@ def as_power(n: float) -> str:
 
 
 def as_gap(ratio: float) -> str:
-    """How far a ratio is from one: +4.3 %; nothing is ever minus zero."""
-    text = f"{100 * (ratio - 1):+.1f} %"
-    return "0.0 %" if text[1:] == "0.0 %" else text.replace("-", "−")
+    """How far a ratio is from one: +4.3%; nothing is ever minus zero."""
+    text = f"{100 * (ratio - 1):+.1f}%"
+    return "0.0%" if text[1:] == "0.0%" else text.replace("-", "−")
 
 
 def as_share(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}%"
 
 
 # ---- guess first ----
@@ -75,7 +75,7 @@ def prediction(model: Model) -> bool:
     }
     right = N_("A token leaves «token», the weights take «weights»: it takes «length» tokens. Drag and see.")
     off = N_(
-        "A token leaves «token», more than most people think, and the weights take «weights»: «length» tokens. Drag and see."
+        "A token leaves «token», more than it seems, and the weights take «weights»: «length» tokens. Drag and see."
     )
     early = N_("Not so fast: a token leaves «token», and the weights take «weights». It takes «length» tokens.")
     because = {token: right if token == answer else early if token < answer else off for token in options} | {
@@ -128,18 +128,20 @@ def conversation(model: Model, answered: bool) -> None:
     with left:
         names = list(costs.kept(model.config))
         stack.show(
+            live.Picture(
+                key="balance_bars",
+                quantity="cache",
+                says=_("The weights of the model and the KV cache of all texts, in bytes."),
+                slider=slider,
+                captions=_captions(talk, found),
+                signature=True,
+                released=_receiver(found.stops),
+            ),
             _against(found.cache.numpy(), float(talk.weights)),
             [_("The weights"), _("The KV cache")],
             [_("weights"), *(_(KEPT[name]) for name in names)],
-            key="balance_bars",
-            quantity="cache",
-            says=_("The weights of the model and the KV cache of all texts, in bytes."),
             form="bytes",
             roles=("warn", "k", "v"),
-            slider=slider,
-            captions=_captions(talk, found),
-            signature=True,
-            released=_receiver(found.stops),
         )
         prose("ledger", "idea")
     with right:
@@ -234,11 +236,11 @@ def _written(model: Model, talk: costs.Talk) -> None:
     c, each = model.config, f"{costs.PRECISIONS[talk.cache_in]:g}"
     if c.mla:
         st.latex(
-            rf"L\,(r_{{kv}} + d_r)\cdot\text{{bytes}} = {c.n_layers}\cdot({c.mla.kv_rank}+{c.mla.d_rope})\cdot {each}"
+            rf"L\,(r_{{kv}} + d_r)\cdot\text{{{_('bytes')}}} = {c.n_layers}\cdot({c.mla.kv_rank}+{c.mla.d_rope})\cdot {each}"
         )
     else:
         st.latex(
-            rf"2\,L\,h_{{kv}}\,d_h\cdot\text{{bytes}} = 2\cdot{c.n_layers}\cdot{c.n_kv_heads}\cdot{c.head_dim}\cdot {each}"
+            rf"2\,L\,h_{{kv}}\,d_h\cdot\text{{{_('bytes')}}} = 2\cdot{c.n_layers}\cdot{c.n_kv_heads}\cdot{c.head_dim}\cdot {each}"
         )
     template = N_("= **«exact» bytes**, «token», for each token. Times the length, times the number of texts.")
     say(template, exact=f"{float(talk.token):,.0f}", token=as_bytes(talk.token))
@@ -246,7 +248,7 @@ def _written(model: Model, talk: costs.Talk) -> None:
 
 def _sharing(model: Model, talk: costs.Talk, found: costs.Conversation, slider: live.Slider) -> None:
     """The same tokens, were the keys shared otherwise; moves with the slider above."""
-    if not controls.switch("What if the heads shared their keys otherwise?", False, key="sharing"):
+    if not controls.switch("What if the heads shared keys and values otherwise?", False, key="sharing"):
         return
     mine, numbers = costs.kind(model.config), costs.variants(model.config)
     others = found.variants.numpy()
@@ -257,15 +259,17 @@ def _sharing(model: Model, talk: costs.Talk, found: costs.Conversation, slider: 
     left, right = st.columns([3, 2], gap="medium")
     with left:
         stack.show(
+            live.Picture(
+                key="sharing_bars",
+                quantity="cache",
+                says=_("The KV cache of the same tokens under four ways to share keys and values."),
+                slider=replace(slider, hidden=True),
+            ),
             bars,
             [_("The weights"), *names],
             [_("weights"), _("KV cache")],
-            key="sharing_bars",
-            quantity="cache",
-            says=_("The KV cache of the same tokens under four ways to share keys and values."),
             form="bytes",
             roles=("warn", "k"),
-            slider=replace(slider, hidden=True),
         )
     with right:
         each = {name: as_bytes(n * costs.PRECISIONS[talk.cache_in]) for name, n in numbers.items()}

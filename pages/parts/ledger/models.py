@@ -10,7 +10,7 @@ import streamlit as st
 from core import presets
 from core.config import ModelConfig
 from core.counting import total
-from pages.shared import controls
+from pages.shared import controls, readers, uploads
 from pages.shared.text import N_, _, say
 
 OWN, FILE = "own", "config"
@@ -39,22 +39,7 @@ def select(label: str, key: str, default: str, extra: dict[str, str]) -> str:
     """A select box of presets. The account is our own: Streamlit's would put the shown label into the URL."""
     names = {id: one.name for id, one in presets.presets().items()}
     options = [*names, *extra]
-    widget, now = f"{key}_choice", controls.kept(key, default, controls.one_of(options))
-
-    def change() -> None:
-        controls.keep(key, st.session_state[widget], default)
-        if key == "preset":
-            controls.forget("f_width")  # another model, another width to find
-
-    st.session_state[widget] = now
-    st.selectbox(
-        label,
-        options,
-        key=widget,
-        format_func=lambda id: names.get(id) or _(extra[id]),
-        on_change=change,
-    )
-    return now
+    return controls.listed(label, options, default, key=key, shown=lambda id: names.get(id) or _(extra[id]))
 
 
 def chosen(picker: Any) -> Model:
@@ -139,9 +124,7 @@ def _from_file() -> Model:
                 on_change=lambda: _take(st.session_state["pasted"]),
             )
         with right:
-            st.file_uploader(
-                _("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"])
-            )
+            uploads.box(_("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"]))
         values = _values()
         _say_trouble(values is not None)
         if values is None:
@@ -193,7 +176,7 @@ def _take(text: str | bytes) -> None:
         return
     st.session_state.pop(UNLINKED, None)
     small = presets.compact(values)
-    if presets.restore(small) is None or len(small) > controls.LONGEST_LINK:
+    if presets.restore(small) is None or len(small) > readers.LONGEST:
         st.session_state[UNLINKED] = values
     else:
         controls.keep("config", small)

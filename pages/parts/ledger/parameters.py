@@ -102,29 +102,33 @@ def _bar_and_map(model: Model, found: costs.Widths, slider: live.Slider, start: 
     names, roles = [_(PARTS[part]) for part in parts], tuple(ROLES[part] for part in parts)
     mark = _("published: {total}") if model.preset else _("its own total: {total}")
     stack.show(
+        live.Picture(
+            key="f_bar",
+            quantity="parameters",
+            says=_("All parameters of the model, by part, at every width of the FFN."),
+            slider=slider,
+            captions=[_caption(x, int(s), model.published) for x, s in zip(found.stops, sums.sum(1), strict=True)],
+            released=_receiver(found.stops, start),
+        ),
         sums[:, None],
         [model.name],
         names,
-        key="f_bar",
-        quantity="parameters",
-        says=_("All parameters of the model, by part, at every width of the FFN."),
         roles=roles,
         high=float(sums.sum(1).max()),
         mark=(float(model.published), mark.format(total=f"{model.published:,}")),
-        slider=slider,
-        captions=[_caption(x, int(s), model.published) for x, s in zip(found.stops, sums.sum(1), strict=True)],
-        released=_receiver(found.stops, start),
     )
     treemap.show(
+        live.Picture(
+            key="f_map",
+            quantity="parameters",
+            says=_("A map of all tensors: the area is the number of parameters."),
+            slider=replace(slider, hidden=True),
+        ),
         values,
         [tensor(row.name) for row in rows],
         [parts.index(row.part) for row in rows],
         names,
-        key="f_map",
-        quantity="parameters",
-        says=_("A map of all tensors: the area is the number of parameters."),
         roles=roles,
-        slider=replace(slider, hidden=True),
     )
 
 
@@ -166,12 +170,14 @@ def table(model: Model) -> None:
         sums = np.array([[sum(row.value for row in rows if row.part == part) for part in parts]], np.float64)
         name = _("one block") if of == "block" else _("the whole model")
         stack.show(
+            live.Picture(
+                key="ledger_bar",
+                quantity="parameters",
+                says=_("The same numbers as one bar: its parts add up to the whole."),
+            ),
             sums,
             [name],
             [_(PARTS[part]) for part in parts],
-            key="ledger_bar",
-            quantity="parameters",
-            says=_("The same numbers as one bar: its parts add up to the whole."),
             roles=tuple(ROLES[part] for part in parts),
         )
         _words(model)
@@ -246,12 +252,14 @@ def experts(model: Model) -> None:
     title(N_("Stored and used"))
     whole, used = total(c), costs.active(c)
     stack.show(
+        live.Picture(
+            key="active_bar",
+            quantity="parameters",
+            says=_("All parameters, split into those that one token meets and the rest."),
+        ),
         np.array([[used, whole - used]], np.float64),
         [model.name],
         [_("met by one token"), _("experts it is not sent to")],
-        key="active_bar",
-        quantity="parameters",
-        says=_("All parameters, split into those that one token meets and the rest."),
         roles=("a", "quiet"),
     )
     numbers = dict(experts=moe.n_experts, chosen=moe.n_active, whole=f"{whole:,}", used=f"{used:,}")

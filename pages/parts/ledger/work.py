@@ -128,6 +128,14 @@ def _curves(work: costs.Work, found: np.ndarray, n: int) -> None:
     cross = costs.crossover(work)
     marks = ((cross, _("equal")),) if cross and costs.TEXTS[0] < cross < costs.TEXTS[-1] else ()
     lines.show(
+        live.Picture(
+            key="work_curves",
+            quantity="flops",
+            says=_("Work of one forward pass against the length of the text."),
+            slider=live.Slider("work_n", _("Tokens in the text"), costs.TEXTS, n, tuple(f"{t:,}" for t in costs.TEXTS)),
+            captions=[_cells(work, t) for t in costs.TEXTS],
+            released=_kept_stop("work_n", costs.TEXTS, 4096),
+        ),
         np.stack([linear, square, found.sum(1)]),
         np.array(costs.TEXTS),
         [
@@ -135,16 +143,10 @@ def _curves(work: costs.Work, found: np.ndarray, n: int) -> None:
             lines.Series(_("QKᵀ and AV: pairs") if _windowed(work) else _("QKᵀ and AV: n²"), "k"),
             lines.Series(_("everything"), "quiet", dash=True),
         ],
-        key="work_curves",
-        quantity="flops",
-        says=_("Work of one forward pass against the length of the text."),
         x=lines.Axis(_("tokens in the text, n"), log=True),
         y=lines.Axis(_("operations"), log=True),
-        slider=live.Slider("work_n", _("Tokens in the text"), costs.TEXTS, n, tuple(f"{t:,}" for t in costs.TEXTS)),
         moving=np.array(costs.TEXTS, float),
         marks=marks,
-        captions=[_cells(work, t) for t in costs.TEXTS],
-        released=_kept_stop("work_n", costs.TEXTS, 4096),
     )
 
 
@@ -174,8 +176,8 @@ STATES = {
     "weights": N_("weights"),
     "gradients": N_("gradients"),
     "master": N_("master copy"),
-    "momentum": N_("Adam: mean"),
-    "variance": N_("Adam: variance"),
+    "momentum": N_("Adam: mean of g"),
+    "variance": N_("Adam: mean of g²"),
     "activations": N_("activations"),
 }
 RECIPES = {
@@ -195,7 +197,7 @@ def training(model: Model) -> None:
         recipe = controls.choice("Numbers in", RECIPES, "mixed", key="recipe")
     with two:
         saving = controls.switch(
-            "checkpointing", False, key="saving", help="Keep each block's input, compute the rest again."
+            "recompute activations", False, key="saving", help="Keep each block's input, compute the rest again."
         )
     with three:
         flash = controls.switch("Flash", True, key="flash", help="Attention matrices are never written out.")
@@ -225,19 +227,21 @@ def _states(model: Model, found: np.ndarray) -> None:
     )
     caption = _("{n} tokens at once: {all}, {ratio} × what it takes to hold the weights.")
     stack.show(
+        live.Picture(
+            key="states_bars",
+            quantity="training",
+            says=_("Memory for the weights alone, and for training, state by state."),
+            slider=slider,
+            captions=[
+                caption.format(n=f"{t:,}", all=as_bytes(row.sum()), ratio=f"{row.sum() / row[0]:.3g}")
+                for t, row in zip(costs.AT_ONCE, found, strict=True)
+            ],
+            released=_kept_stop("step_tokens", costs.AT_ONCE, 4096),
+        ),
         bars,
         [_("To use it: the weights"), _("To train it")],
         [_(STATES[state]) for state in costs.STATES],
-        key="states_bars",
-        quantity="training",
-        says=_("Memory for the weights alone, and for training, state by state."),
         form="bytes",
-        slider=slider,
-        captions=[
-            caption.format(n=f"{t:,}", all=as_bytes(row.sum()), ratio=f"{row.sum() / row[0]:.3g}")
-            for t, row in zip(costs.AT_ONCE, found, strict=True)
-        ],
-        released=_kept_stop("step_tokens", costs.AT_ONCE, 4096),
     )
 
 

@@ -27,7 +27,7 @@ def typed() -> tuple[dates_task.Source, int, int]:
         for i, text in enumerate(EXAMPLES):
             st.button(filled("«text»", text=text), key=f"date_{i}", on_click=_choose, args=(text,), width="stretch")
     with one:
-        text = st.text_input(_("A date, in English"), dates_task.TEXT, key="date", bind="query-params", max_chars=200)
+        text = controls.typed("A date, in English", dates_task.TEXT, key="date", longest=200)
     with two:
         block = controls.pick("Block", range(ed.CONFIG.n_layers), 0, key="date_block")
     with three:
@@ -44,7 +44,7 @@ def typed() -> tuple[dates_task.Source, int, int]:
 
 
 def _choose(text: str) -> None:
-    st.session_state["date"] = text
+    controls.keep("date", text, dates_task.TEXT)
     controls.forget("date_step", "date_cell")
 
 
@@ -133,10 +133,15 @@ def _cross(found: ed.Unfolding) -> None:
         for t, i in enumerate(found.strongest)
     ]
     matrix.show(
+        live.Picture(
+            key="date_cross",
+            quantity="weights",
+            says=_("Cross-attention: one row for each sign that is written, one column for each sign that was read."),
+            slider=_slider(found),
+            captions=captions,
+            released=_receive(found),
+        ),
         found.cross,
-        key="date_cross",
-        quantity="weights",
-        says=_("Cross-attention: one row for each sign that is written, one column for each sign that was read."),
         rows=list(found.written),
         columns=list(found.source),
         look=matrix.Look(
@@ -147,45 +152,47 @@ def _cross(found: ed.Unfolding) -> None:
             tall=330,
             most=36,
         ),
-        slider=_slider(found),
         shut=found.cross_shut,
         cell=_cell(found),
         row=list(range(len(found.written))),
-        captions=captions,
-        released=_receive(found),
     )
 
 
 def _decoder(found: ed.Unfolding) -> None:
     matrix.show(
+        live.Picture(
+            key="date_decoder",
+            quantity="weights",
+            says=_("The decoder's self-attention: each step reads the signs written before it."),
+            slider=_slider(found, hidden=True),
+        ),
         found.decoder,
-        key="date_decoder",
-        quantity="weights",
-        says=_("The decoder's self-attention: each step reads the signs written before it."),
         rows=list(found.written),
         columns=list(found.fed),
         look=matrix.Look(
             row_title=N_("written"), column_title=N_("fed in"), closed=N_("not written yet"), tall=300, most=28
         ),
-        slider=_slider(found, hidden=True),
         shut=found.decoder_shut,
     )
 
 
 def _plain(values: np.ndarray, names: list[str], key: str, says: str) -> None:
     matrix.show(
-        values, key=key, quantity="weights", says=says, rows=names, columns=names, look=matrix.Look(tall=300, most=28)
+        live.Picture(key=key, quantity="weights", says=says),
+        values,
+        rows=names,
+        columns=names,
+        look=matrix.Look(tall=300, most=28),
     )
 
 
 def _next(found: ed.Unfolding) -> None:
     bars.show(
+        live.Picture(
+            key="date_next", quantity="written_probs", says=_(ed.WRITTEN_PROBS.says), slider=_slider(found, hidden=True)
+        ),
         list(ed.TARGETS),
         found.probs,
-        key="date_next",
-        quantity="written_probs",
-        says=_(ed.WRITTEN_PROBS.says),
         high=1.0,
         percent=True,
-        slider=_slider(found, hidden=True),
     )

@@ -89,7 +89,7 @@ def mask_of(reading: Reading, layer: int, head: int, kind: str) -> mk.Demo:
     n = len(reading.ids)
     stops, kept = mk.stops(kind, n), controls.kept(f"mask_{kind}", None, controls.as_number)
     size = mk.usual(kind, n) if kept is None else int(min(stops, key=lambda stop: abs(stop - kept)))
-    return mk.Demo(reading.ids, reading.tokens, layer, head, kind, size, painted(n))
+    return mk.Demo(sentence.of(reading), layer, head, kind, size, painted(n))
 
 
 def painted(n: int) -> mk.Paint:
@@ -100,7 +100,7 @@ def painted(n: int) -> mk.Paint:
 
 def causal(reading: Reading, layer: int, head: int) -> mk.Demo:
     """The model as it was trained."""
-    return mk.Demo(reading.ids, reading.tokens, layer, head, "window", len(reading.ids))
+    return mk.Demo(sentence.of(reading), layer, head, "window", len(reading.ids))
 
 
 def reset() -> None:
@@ -117,7 +117,7 @@ def unmask(n: int) -> None:
 
 def receiver(demo: mk.Demo) -> Callable[[str, Any], None]:
     """What the picture lets go: the slider's stop, a stroke of the brush."""
-    n, stops = len(demo.ids), mk.stops(demo.kind, len(demo.ids))
+    n, stops = len(demo.text), mk.stops(demo.kind, len(demo.text))
 
     def receive(name: str, value: Any) -> None:
         if name == f"mask_{demo.kind}" and value in stops:
@@ -132,7 +132,7 @@ def receiver(demo: mk.Demo) -> Callable[[str, Any], None]:
 
 def slider(demo: mk.Demo, *, hidden: bool = False) -> live.Slider | None:
     """The size of the pattern; the stop that is the causal mask, or none at all, says so."""
-    n, stops = len(demo.ids), mk.stops(demo.kind, len(demo.ids))
+    n, stops = len(demo.text), mk.stops(demo.kind, len(demo.text))
     if len(stops) < 2:
         return None
     names = {mk.usual(demo.kind, n): _("causal")} | ({n: _("no mask")} if demo.kind == "prefix" else {})
@@ -168,22 +168,26 @@ def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
 
 def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
     """One head under the mask, at every stop. A press opens or closes cells in every head of every block."""
-    n, tokens = len(demo.ids), sentence.names(demo.tokens)
+    n, tokens = len(demo.text), sentence.names(demo.text.tokens)
     added = np.where(found.shut, -np.inf, 0.0)
     matrix.show(
+        live.Picture(
+            key="masked",
+            quantity="weights" if shown == "weights" else "masked",
+            says=_("One head of the live model under your mask. Hatched cells are closed, in all heads of all blocks."),
+            slider=slider(demo),
+            captions=[
+                _("{open} of {all} cells are open").format(open=int((~one).sum()), all=n * n) for one in found.shut
+            ],
+            signature=True,
+            released=receiver(demo),
+        ),
         found.weights if shown == "weights" else added,
-        key="masked",
-        quantity="weights" if shown == "weights" else "masked",
-        says=_("One head of the live model under your mask. Hatched cells are closed, in all heads of all blocks."),
         rows=tokens,
         columns=tokens,
         look=LOOKS[shown],
-        slider=slider(demo),
         shut=found.shut,
-        signature=True,
         paint=n <= mk.PAINTABLE,
-        captions=[_("{open} of {all} cells are open").format(open=int((~one).sum()), all=n * n) for one in found.shut],
-        released=receiver(demo),
     )
     _below(demo)
 
@@ -191,7 +195,7 @@ def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
 def _below(demo: mk.Demo) -> None:
     """What the brush does, what takes its paint off, and the numbers."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if len(demo.ids) > mk.PAINTABLE:
+        if len(demo.text) > mk.PAINTABLE:
             template = N_("Painting is for texts of at most «most» tokens: a longer one would not fit into a link.")
             say(template, most=mk.PAINTABLE)
         elif demo.paint == mk.Paint():
@@ -214,8 +218,8 @@ def lamp(demo: mk.Demo) -> None:
         found = frame.cached(gradients.influence, demo.wiring, False)
     count, pairs = found.leaks[-1], int(found.forbidden.sum())
     with st.container(border=True, key="lamp"):
-        if len(found.rows) < len(demo.ids):
-            say("A long text: «rows» of its «n» outputs are followed.", rows=len(found.rows), n=len(demo.ids))
+        if len(found.rows) < len(demo.text):
+            say("A long text: «rows» of its «n» outputs are followed.", rows=len(found.rows), n=len(demo.text))
         if not count:
             template = N_("🟢 **No leak.** Forbidden pairs: «pairs», and every gradient among them is exactly 0.")
             say(template, pairs=pairs)
@@ -226,25 +230,27 @@ def lamp(demo: mk.Demo) -> None:
             "🔴 **Leak.** «count» of «pairs» forbidden gradients are not 0. Worst: the output at “«row»” (place «at») moves "
             "with the input “«key»” (place «from_»), gradient «slope»."
         )
-        names = dict(row=demo.tokens[query], at=query, key=demo.tokens[key], from_=key)
+        names = dict(row=demo.text.tokens[query], at=query, key=demo.text.tokens[key], from_=key)
         say(template, count=count, pairs=pairs, slope=f"{found.values[-1, row, key]:.3g}", **names)
 
 
 def next_word(demo: mk.Demo, found: mk.Frames) -> None:
     """The likeliest next words at every stop, moving with the map."""
-    at = mk.stops(demo.kind, len(demo.ids)).index(demo.size)
+    at = mk.stops(demo.kind, len(demo.text)).index(demo.size)
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
     bars.show(
+        live.Picture(
+            key="masked_next",
+            quantity="next_probs",
+            says=_("How likely each word is to come next."),
+            slider=slider(demo, hidden=True),
+        ),
         [word.token for word in found.words],
         found.probs,
-        key="masked_next",
-        quantity="next_probs",
-        says=_("How likely each word is to come next."),
         ghost=found.before,
         high=1.0,
         marked=0,
         percent=True,
-        slider=slider(demo, hidden=True),
     )
     template = N_("p(«word») = «now», untouched «then»")
     say(template, word=found.answer.token, now=f"{found.probs[at, 0]:.3f}", then=f"{found.answer.p:.3f}")
@@ -252,7 +258,7 @@ def next_word(demo: mk.Demo, found: mk.Frames) -> None:
 
 def facts(demo: mk.Demo, found: mk.Frames) -> dict[str, object]:
     """What the sentence beside the picture tells about this pattern."""
-    stops, p = mk.stops(demo.kind, len(demo.ids)), found.probs[:, 0]
+    stops, p = mk.stops(demo.kind, len(demo.text)), found.probs[:, 0]
     layers = subject.model().config.n_layers
     jump = int(np.abs(np.diff(p)).argmax()) if len(p) > 1 else 0
     after = min(jump + 1, len(p) - 1)
@@ -264,8 +270,8 @@ def facts(demo: mk.Demo, found: mk.Frames) -> dict[str, object]:
         high=f"{p[after]:.3f}",
         size=demo.size,
         layers=layers,
-        reach=min(len(demo.ids), gradients.reach(demo.size, layers)),
-        first=demo.tokens[0],
+        reach=min(len(demo.text), gradients.reach(demo.size, layers)),
+        first=demo.text.tokens[0],
         loss=f"{p[-1]:.3f}",
         then=f"{found.answer.p:.3f}",
         whole=f"{p[0]:.3f}",
@@ -284,12 +290,22 @@ def travel(demo: mk.Demo) -> None:
         found = frame.cached(gradients.influence, demo.wiring, True)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        moved, tokens = [int((one != 0).sum()) for one in found.values], sentence.names(demo.tokens)
+        moved, tokens = [int((one != 0).sum()) for one in found.values], sentence.names(demo.text.tokens)
         matrix.show(
+            live.Picture(
+                key="gradients",
+                quantity="influence",
+                says=_(gradients.INFLUENCE.says),
+                slider=live.Slider(
+                    "mask_depth", _("Blocks passed"), found.depths, _depth(found), tuple(str(d) for d in found.depths)
+                ),
+                captions=[
+                    _("{count} gradients are not zero, {leaks} of them forbidden").format(count=count, leaks=leak)
+                    for count, leak in zip(moved, found.leaks, strict=True)
+                ],
+                released=_keep_depth(found),
+            ),
             found.values,
-            key="gradients",
-            quantity="influence",
-            says=_(gradients.INFLUENCE.says),
             rows=[tokens[i] for i in found.rows],
             columns=tokens,
             look=matrix.Look(
@@ -298,16 +314,8 @@ def travel(demo: mk.Demo) -> None:
                 bound=_bound(found.values),
                 tall=380,
                 point=_worst(found),
-                row_height=34 if len(found.rows) < len(demo.ids) else None,
+                row_height=34 if len(found.rows) < len(demo.text) else None,
             ),
-            slider=live.Slider(
-                "mask_depth", _("Blocks passed"), found.depths, _depth(found), tuple(str(d) for d in found.depths)
-            ),
-            captions=[
-                _("{count} gradients are not zero, {leaks} of them forbidden").format(count=count, leaks=leak)
-                for count, leak in zip(moved, found.leaks, strict=True)
-            ],
-            released=_keep_depth(found),
         )
     with right:
         st.latex(gradients.INFLUENCE.formula)

@@ -31,6 +31,7 @@ def cheating() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
+            live.Picture(key="cheat", quantity="loss", says=_("The loss of two tiny models while they are trained.")),
             np.stack([*history, np.full(len(steps), cheat.ENTROPY)]),
             steps,
             [
@@ -38,9 +39,6 @@ def cheating() -> None:
                 lines.Series(_("trained without"), "warn"),
                 lines.Series(_("the language's own entropy"), "quiet", dash=True),
             ],
-            key="cheat",
-            quantity="loss",
-            says=_("The loss of two tiny models while they are trained."),
             x=lines.Axis(_("training step")),
             y=lines.Axis(_("loss, nats a word"), log=True),
             tall=260,
@@ -96,7 +94,7 @@ def recipes(demo: mk.Demo) -> None:
         precision = controls.choice("Precision", PRECISIONS, "float32", key="mask_float")
     diagonal = int(controls.kept("mask_k", 1, controls.near(mc.DIAGONALS)))
     recipe = mc.Recipe(diagonal, says, fill, precision)
-    scaled = frame.cached(oh.head_of, oh.Demo(demo.ids, demo.tokens, demo.layer, demo.head)).scaled
+    scaled = frame.cached(oh.head_of, oh.Demo(demo.text, demo.layer, demo.head)).scaled
     cooked = mc.cook(scaled, recipe)
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -119,20 +117,22 @@ def _write(recipe: mc.Recipe) -> None:
 def _map(demo: mk.Demo, scaled: np.ndarray, recipe: mc.Recipe) -> None:
     """The head's weights after the recipe, at every diagonal."""
     values, shut = mc.sweep(scaled, recipe)
-    tokens = sentence.names(demo.tokens)
+    tokens = sentence.names(demo.text.tokens)
     matrix.show(
+        live.Picture(
+            key="cooked",
+            quantity="weights",
+            says=_("The head's weights as these lines compute them. Hatched: hidden. Empty: not a number."),
+            slider=live.Slider(
+                "mask_k", _("Diagonal k"), mc.DIAGONALS, recipe.diagonal, tuple(f"k = {k}" for k in mc.DIAGONALS)
+            ),
+            released=_keep_diagonal,
+        ),
         values,
-        key="cooked",
-        quantity="weights",
-        says=_("The head's weights as these lines compute them. Hatched: hidden. Empty: not a number."),
         rows=tokens,
         columns=tokens,
         look=matrix.Look(tall=330),
-        slider=live.Slider(
-            "mask_k", _("Diagonal k"), mc.DIAGONALS, recipe.diagonal, tuple(f"k = {k}" for k in mc.DIAGONALS)
-        ),
         shut=shut,
-        released=_keep_diagonal,
     )
 
 
@@ -164,7 +164,7 @@ def _written(x: float) -> str:
 
 def _verdict(demo: mk.Demo, recipe: mc.Recipe, cooked: mc.Cooked) -> None:
     """Sentence by sentence: what these lines did."""
-    found = frame.cached(mc.outcome, demo.ids, demo.tokens, recipe)
+    found = frame.cached(mc.outcome, demo.text, recipe)
     said = []
     if recipe.fill == "1e9" and np.isneginf(cooked.fill):
         said.append(
@@ -176,7 +176,7 @@ def _verdict(demo: mk.Demo, recipe: mc.Recipe, cooked: mc.Cooked) -> None:
         said.append(
             _("They become zeros: the query takes home nothing.")
             if recipe.fill == "core"
-            else _("All their scores are −1e9 alike, so they share evenly over everything, the future included.")
+            else _("All their scores are −1e9 alike, so they share evenly over all columns, hidden though they are.")
         )
     if cooked.ahead > 1e-6:
         share = f"{cooked.ahead:.0%}"
@@ -210,20 +210,24 @@ def batch(demo: mk.Demo) -> None:
         side = controls.choice("Side", SIDES, "left", key="pad_side", hide_label=True)
         hidden = controls.switch("Padding mask", True, key="pad_mask")
         texts = [sentence.read(text) for text in OTHERS]
-        rows = (demo.ids[:BATCHED], *(reading.ids for reading in texts))
+        rows = (demo.text.ids[:BATCHED], *(reading.ids for reading in texts))
         found = frame.cached(padding.padded, padding.Batch(rows, demo.layer, demo.head, side, hidden))
         prose("masks", "batch")
-        if len(demo.ids) > BATCHED:
+        if len(demo.text) > BATCHED:
             say("Of a long text, the first «most» tokens are in the batch.", most=BATCHED)
     with left:
-        names = [" ".join(demo.tokens[1:4]) + " …", *(" ".join(text.split()[:3]) + " …" for text in OTHERS)]
+        names = [" ".join(demo.text.tokens[1:4]) + " …", *(" ".join(text.split()[:3]) + " …" for text in OTHERS)]
         tiles.show(
+            live.Picture(
+                key="ragged",
+                quantity="weights",
+                says=_(
+                    "One head on each sentence of the batch. Columns of padding stay blank only if nobody looks there."
+                ),
+            ),
             found.weights,
             columns=3,
             names=names,
-            key="ragged",
-            quantity="weights",
-            says=_("One head on each sentence of the batch. Columns of padding stay blank only if nobody looks there."),
             most=210,
         )
     _ledger(names, found)
@@ -254,7 +258,7 @@ def _ledger(names: list[str], found: padding.Padded) -> None:
 
 def check(demo: mk.Demo) -> None:
     """How far a window reaches through a stack of blocks, asked about the visitor's own window and text."""
-    n, layers = len(demo.ids), subject.model().config.n_layers
+    n, layers = len(demo.text), subject.model().config.n_layers
     size = demo.size if demo.kind == "window" and demo.size < n else 2
     question = N_(
         "With a sliding window of «size» tokens, itself included, in each of «layers» blocks: how many of your «n» tokens can "
@@ -266,16 +270,16 @@ def check(demo: mk.Demo) -> None:
 
 
 def common_mistakes(demo: mk.Demo) -> None:
-    scaled = frame.cached(oh.head_of, oh.Demo(demo.ids, demo.tokens, demo.layer, demo.head)).scaled
+    scaled = frame.cached(oh.head_of, oh.Demo(demo.text, demo.layer, demo.head)).scaled
     wrong = mc.cook(scaled, mc.Recipe(1, "keep", "1e9"))
     values = dict(
         row=" ".join("T" if x else "F" for x in mc.cook(np.zeros((5, 5)), mc.Recipe()).built[0]),
         third=" ".join("T" if x else "F" for x in mc.cook(np.zeros((5, 5)), mc.Recipe()).built[2]),
         ahead=f"{wrong.ahead:.0%}",
         last=f"{wrong.weights[-1, 0]:.3f}",
-        n=len(demo.ids),
+        n=len(demo.text),
         half=_written(mc.cook(np.zeros((2, 2)), mc.Recipe(fill="1e9", precision="float16")).fill),
-        above=f"{frame.cached(mk.above, demo.ids, demo.tokens, demo.layer, demo.head):.0%}",
+        above=f"{frame.cached(mk.above, demo.text, demo.layer, demo.head):.0%}",
     )
     mistakes.show("masks", ["printed", "sense", "billion", "before", "map", "generating"], **values)
 

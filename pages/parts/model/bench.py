@@ -13,7 +13,6 @@ import streamlit as st
 
 from core import watch
 from core.nets import dates_task
-from core.presets import IDS
 from core.topics.model import assemble as asm
 from core.topics.model import walk as steps
 from pages.parts.model import wiring
@@ -55,7 +54,7 @@ def _take(preset: str) -> None:
     for field, key in CHOICES.items():
         controls.keep(key, str(getattr(parts, field)), str(getattr(default, field)))
     for field, key in SWITCHES.items():
-        st.session_state[key] = getattr(parts, field)
+        controls.keep(key, getattr(parts, field), getattr(default, field))
 
 
 def _demo(reading: Any) -> asm.Demo:
@@ -71,7 +70,7 @@ def _demo(reading: Any) -> asm.Demo:
         place = controls.choice("Position", PLACES, "sinusoid", key="b_place")
         batch = controls.pick("Batch B", (1, 2, 4), 2, key="b_batch")
         d_model = controls.pick("Width d", asm.WIDTHS, 64, key="b_d")
-        seed = controls.pick("Seed", range(6), 0, key="seed")
+        seed = controls.pick("Seed", range(6), 0, key="b_seed")
     with st.container(horizontal=True):
         residual = controls.switch("residual", True, key="b_skip", help="Off: a sub-layer replaces the stream.")
         qk_norm = controls.switch("QK-norm", False, key="b_qknorm", help="RMSNorm on every query and key, per head.")
@@ -97,11 +96,9 @@ def _block(demo: asm.Demo, made: asm.Assembled) -> None:
     joints = ("resid_mid", "resid_post") if parts.residual else ()
     rows = [wiring.Row(one.name, texts[one.name], shape_of(one.shape), plus=one.name in joints) for one in kept]
     wiring.show(
+        live.Picture(key="block", quantity="rms", says=_("The block you have put together, line by line.")),
         rows,
         arcs if parts.residual else [],
-        key="block",
-        quantity="rms",
-        says=_("The block you have put together, line by line."),
         values=np.array([one.rms for one in kept]),
         ends=(0.05, 20.0),
         measured=_("size (rms)"),
@@ -118,16 +115,18 @@ def _tower(demo: asm.Demo, reading: Any, tower: asm.Stack) -> None:
     ]
     at = controls.kept("b_depth", 2.0, controls.near(stops))
     matrix.show(
+        live.Picture(
+            key="likeness",
+            quantity="cosine",
+            says=_("How alike the tokens are after so many blocks: cosines."),
+            slider=live.Slider("b_depth", _("Blocks on top of each other"), stops, at, tuple(map(str, asm.DEPTHS))),
+            captions=told,
+            released=lambda name, value: _keep_depth(name, value, stops),
+        ),
         tower.likeness,
-        key="likeness",
-        quantity="cosine",
-        says=_("How alike the tokens are after so many blocks: cosines."),
         rows=names,
         columns=names,
         look=matrix.Look(row_title=N_("token"), column_title=N_("token"), bound=1.0, most=30, tall=400),
-        slider=live.Slider("b_depth", _("Blocks on top of each other"), stops, at, tuple(map(str, asm.DEPTHS))),
-        captions=told,
-        released=lambda name, value: _keep_depth(name, value, stops),
     )
     prose("model", "tower")
 
@@ -245,13 +244,13 @@ def _order() -> None:
 def _rows(lines: tuple[watch.Line, ...], family: str) -> tuple[list[wiring.Row], list[watch.Line]]:
     """The lines to show: one block of each side in full, of the others the way out."""
     kept = [one for one in lines if _worth(one.name, family)]
-    texts = FORMULAS if family == "decoder" else FORMULAS | {"ffn_act": BENDS["gelu"]}
     rows, group = [], ""
+    formulas = FORMULAS if family == "decoder" else FORMULAS | {"ffn_act": BENDS["gelu"]}  # the date model's bend
     for one in kept:
         now = _group(one.name)
         *_scopes, last = one.name.split(".")
         text = CROSS.get(last, "") if ".cross." in one.name else ""
-        text = text or SIDES.get(last) or texts[last]
+        text = text or SIDES.get(last) or formulas[last]
         plus = last in ("resid_mid", "resid_post", "after_self", "after_cross", "out")
         shown = one.name.split(".", 1)[1] if "." in one.name else one.name
         rows.append(wiring.Row(shown, text, shape_of(one.shape), now if now != group else "", plus))
@@ -312,18 +311,20 @@ def _column(rows: list[wiring.Row], kept: list[watch.Line], lit: list[int], capt
     at = controls.kept("line", 0.0, controls.near(stops))
     shown = tuple(str(i + 1) for i in range(len(lit)))
     wiring.show(
+        live.Picture(
+            key="walk" if captions else "walk_on",
+            quantity="rms",
+            says=_("Every line of the pass, and the shape of what leaves it."),
+            slider=live.Slider("line", _("Line by line"), stops, at, shown, together=True, hidden=not captions),
+            captions=captions,
+            released=lambda name, value: _keep_line(name, value, stops),
+        ),
         rows,
         _arcs(kept),
-        key="walk" if captions else "walk_on",
-        quantity="rms",
-        says=_("Every line of the pass, and the shape of what leaves it."),
         values=np.array([one.rms for one in kept]),
         ends=(0.01, 100.0),
         measured=_("size (rms)"),
         lit=lit,
-        slider=live.Slider("line", _("Line by line"), stops, at, shown, together=True, hidden=not captions),
-        captions=captions,
-        released=lambda name, value: _keep_line(name, value, stops),
     )
 
 
@@ -406,18 +407,7 @@ def true_size(reading: Any) -> None:
 
 def _preset(names: dict[str, str]) -> str:
     """The model that the ledger is about too; the first one where that one cannot be computed here."""
-    known = controls.kept("preset", FIRST, controls.one_of((*IDS, "own", "config")))
-    now = known if known in names else FIRST
-    st.session_state["m_preset_choice"] = now
-    st.segmented_control(
-        _("A published model"),
-        list(names),
-        required=True,
-        key="m_preset_choice",
-        format_func=names.get,
-        on_change=lambda: controls.keep("preset", st.session_state["m_preset_choice"], FIRST),
-    )
-    return now
+    return controls.choice("A published model", names, FIRST, key="preset")
 
 
 def _sized_rows(
@@ -438,18 +428,20 @@ def _sized_rows(
     told = [template.format(i=int(i), n=len(stops), numbers=f"{sum(np.prod(s) for _n, s in block):,.0f}")
             for i, block in zip(stops, blocks, strict=True)]  # fmt: skip
     wiring.show(
+        live.Picture(
+            key=key,
+            quantity="numel",
+            says=_("The shapes of one block at its true size."),
+            slider=slider,
+            captions=told,
+            released=lambda name, value: _keep_block(name, value, stops),
+        ),
         rows,
         [],
-        key=key,
-        quantity="numel",
-        says=_("The shapes of one block at its true size."),
         values=np.array(sizes),
         ends=(1.0, 1e12),
         measured=title,
         whole=True,
-        slider=slider,
-        captions=told,
-        released=lambda name, value: _keep_block(name, value, stops),
     )
 
 

@@ -1,12 +1,14 @@
-"""The workbench, second half: the formula that is often printed wrong, four small things; checks and mistakes."""
+"""The workbench, second half: the formula that is easily written wrong, four small things; checks and mistakes."""
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from core import in_numpy
 from core.lab import subject
 from core.topics.model import assemble as asm
 from core.topics.model import details, repair
@@ -51,16 +53,16 @@ def spot_the_bug(reading: Any) -> None:
         prose("model", "bug", **numbers, **deep)
 
 
-def _both(reading: Any, found: asm.Printed) -> None:
+def _both(reading: Any, found: asm.Compared) -> None:
     """What the two formulas make of the same weights: once, and stacked."""
     last = len(reading.tokens[: asm.CROPPED])
     left, right = st.columns(2, gap="medium")
     with left:
         matrix.show(
+            live.Picture(
+                key="spread", quantity="std", says=_("The standard deviation of every token's vector after one layer.")
+            ),
             found.spread[:, :last],
-            key="spread",
-            quantity="std",
-            says=_("The standard deviation of every token's vector after one layer."),
             rows=["A", "B"],
             columns=list(reading.tokens[:last]),
             look=matrix.Look(
@@ -69,12 +71,10 @@ def _both(reading: Any, found: asm.Printed) -> None:
         )
     with right:
         lines.show(
+            live.Picture(key="depths", quantity="rms", says=_("The size of the stream when layers are stacked.")),
             found.rms,
             np.array(asm.DEPTHS, float),
             [lines.Series("A", "warn", dots=True), lines.Series("B", "a", dash=True, dots=True)],
-            key="depths",
-            quantity="rms",
-            says=_("The size of the stream when layers are stacked."),
             x=lines.Axis(_("layers")),
             y=lines.Axis(_("size (rms)"), low=0.0),
             tall=220,
@@ -116,6 +116,11 @@ def _scaled(_reading: Any) -> None:
     numbers = dict(d=details.WIDTHS[at], bare=f"{found.bare[at]:.2f}", scaled=f"{found.scaled[at]:.1f}")
     prose("model", "scaled", **numbers, place=f"{found.position[at]:.1f}")
     lines.show(
+        live.Picture(
+            key="lengths",
+            quantity="length",
+            says=_("How long a random embedding and a position's sinusoids are at every width."),
+        ),
         np.stack([found.bare, found.scaled, found.position]),
         xs,
         [
@@ -123,9 +128,6 @@ def _scaled(_reading: Any) -> None:
             lines.Series(_("word × √d"), "a"),
             lines.Series(_("position"), "quiet", dash=True),
         ],
-        key="lengths",
-        quantity="length",
-        says=_("How long a random embedding and a position's sinusoids are at every width."),
         x=lines.Axis("d", log=True),
         y=lines.Axis(_("length"), log=True),
         tall=220,
@@ -148,12 +150,14 @@ def _dropout(reading: Any) -> None:
         lines.Series(_("most"), "quiet", dash=True),
     ]
     lines.show(
+        live.Picture(
+            key="dropout",
+            quantity="probability",
+            says=_("The answer's probability when dropout is left on, over random masks."),
+        ),
         np.stack([found.p.mean(0), found.p.min(0), found.p.max(0)]),
         np.array(details.RATES),
         series,
-        key="dropout",
-        quantity="probability",
-        says=_("The answer's probability when dropout is left on, over random masks."),
         x=lines.Axis(_("dropout rate")),
         y=lines.Axis(f"p({found.answer.token})", low=0.0, high=1.0),
         tall=220,
@@ -176,18 +180,20 @@ def _smoothing(reading: Any) -> None:
             controls.keep("epsilon", controls.near(details.EPSILONS)(str(value)), 0.1)
 
     lines.show(
+        live.Picture(
+            key="smoothing",
+            quantity="loss",
+            says=_("The loss of one word at every probability it may get."),
+            slider=live.Slider("epsilon", "ε", details.EPSILONS, at, shown),
+            released=receive,
+        ),
         both,
         details.CHANCES,
         [lines.Series("ε = 0", "quiet", dash=True), lines.Series("ε", "a")],
-        key="smoothing",
-        quantity="loss",
-        says=_("The loss of one word at every probability it may get."),
         x=lines.Axis(_("probability of the right word")),
         y=lines.Axis(_("loss, nats"), low=0.0),
-        slider=live.Slider("epsilon", "ε", details.EPSILONS, at, shown),
         moving=found.best,
         tall=220,
-        released=receive,
     )
 
 
@@ -208,6 +214,23 @@ def common_mistakes(reading: Any) -> None:
     found = frame.cached(asm.compare, asm.Demo(reading.ids))
     values = dict(relative=f"{found.relative:.0%}", wires=len(repair.WIRES))
     mistakes.show("model", ["shapes", "formula", "order", "qknorm", "bias", "identity", "extras"], **values)
+
+
+def program() -> None:
+    """The encoder of 2017 in NumPy, and what it gives."""
+    made = frame.cached(in_numpy.run)
+    parts = (
+        in_numpy.softmax,
+        in_numpy.layer_norm,
+        in_numpy.positions,
+        in_numpy.attend,
+        in_numpy.Block,
+        in_numpy.encode,
+    )
+    with st.expander(_("The encoder of 2017 in NumPy, with its output")):
+        st.code("\n\n".join(inspect.getsource(part) for part in parts), language=None, wrap_lines=True)
+        template = N_("Out comes «shape», all numbers between «low» and «high».")
+        say(template, shape=made.shape, low=f"{made.low:.3f}".replace("-", "−"), high=f"{made.high:.3f}")
 
 
 def words() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core import attention, blocks, feedforward, heads
+from core.lab import text as sentence
 from core.topics.model import repair
 from pages.parts.model import wiring
 from pages.shared import controls, frame
@@ -109,7 +110,7 @@ def room(reading: Any, mode: str) -> Room:
             help="Bars then show how far each tensor is from the untouched model's, relative to its length.",
         )
     fault = repair.PATIENTS[patient - 1] if patient else suspect
-    demo = repair.Demo(reading.ids, reading.tokens, fault, suspect if suspect == fault else "")
+    demo = repair.Demo(sentence.of(reading), fault, suspect if suspect == fault else "")
     with st.spinner(_("Putting it back, bit by bit …"), show_time=False):
         found = frame.cached(repair.run, demo)
     return Room(reading.tokens, patient, fault, suspect, found, compare)
@@ -128,20 +129,22 @@ def wires(room: Room) -> None:
     ]
     measured = _("distance from the untouched") if room.compare else _("size (rms) · outlined: untouched")
     wiring.show(
+        live.Picture(
+            key="wires",
+            quantity="rms" if not room.compare else "distance",
+            says=_("The lines of one block. Bold ones can be chosen."),
+            slider=room.slider(),
+            signature=True,
+            released=_receive(room),
+        ),
         rows,
         ARCS,
-        key="wires",
-        quantity="rms" if not room.compare else "distance",
-        says=_("The lines of one block. Bold ones can be chosen."),
         values=found.away if room.compare else found.size,
         ghost=None if room.compare else found.healthy,
         ends=(1e-3, 10.0) if room.compare else (0.01, 100.0),
         measured=_("first block") + " · " + measured,
         chosen=LINE_OF[room.suspect],
         cut=LINE_OF[room.suspect] if room.right and room.tried else None,
-        slider=room.slider(),
-        signature=True,
-        released=_receive(room),
     )
 
 
@@ -163,15 +166,17 @@ def readers(room: Room) -> None:
     names = list(room.tokens[-room.found.weights.shape[-1] :])
     st.markdown(f"**{_('Who reads whom, first block')}**")
     matrix.show(
+        live.Picture(
+            key="readers",
+            quantity="weights",
+            says=_("The weights of the first block, the mean of its heads."),
+            slider=room.slider(hidden=True),
+            released=lambda name, value: None,
+        ),
         room.found.weights,
-        key="readers",
-        quantity="weights",
-        says=_("The weights of the first block, the mean of its heads."),
         rows=names,
         columns=names,
         look=matrix.Look(most=26, tall=330, tools=False),
-        slider=room.slider(hidden=True),
-        released=lambda name, value: None,
     )
 
 
@@ -185,17 +190,19 @@ def next_word(room: Room) -> None:
         for best, row in zip(found.best, found.p, strict=True)
     ]
     bars.show(
+        live.Picture(
+            key="next",
+            quantity="next_probs",
+            says=_("How likely each word is to come next."),
+            slider=room.slider(hidden=True),
+            captions=told,
+            released=lambda name, value: None,
+        ),
         [word.token for word in found.words],
         found.p,
-        key="next",
-        quantity="next_probs",
-        says=_("How likely each word is to come next."),
         high=1.0,
         marked=0,
         percent=True,
-        slider=room.slider(hidden=True),
-        captions=told,
-        released=lambda name, value: None,
     )
 
 
@@ -241,7 +248,7 @@ def _found(room: Room, numbers: dict[str, object], wrong: str, right: str) -> No
 
 def prediction(reading: Any) -> str | None:
     """What gives a wrong wire away? Every wire is broken once, and what happened is counted."""
-    asked = controls.kept("symptom", None, controls.one_of(("error", "shape", "nan", "answer", "?")))
+    asked = predict.answer("symptom")
     values: dict[str, object] = {}
     truth = "answer"
     if asked:

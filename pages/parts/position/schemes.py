@@ -13,6 +13,7 @@ import streamlit as st
 
 from core import positions
 from core.lab import subject
+from core.lab import text as sentence
 from core.nets import places as lengths
 from core.topics.position import schemes as po
 from core.topics.position import shuffle as sh
@@ -22,7 +23,7 @@ from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import lines, live, matrix, plane
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say, unmarked
 
 VIEWS = {
     "table": N_("the table"),
@@ -80,16 +81,18 @@ def _table() -> None:
 
 def _rows(n: int, d: int) -> None:
     matrix.show(
+        live.Picture(
+            key="sinusoids",
+            quantity="sinusoids",
+            says=_(positions.SINUSOIDS.says),
+            slider=_base(),
+            captions=_waves_of(d),
+            released=_let_base_go,
+        ),
         frame.cached(po.tables, n, d),
-        key="sinusoids",
-        quantity="sinusoids",
-        says=_(positions.SINUSOIDS.says),
         rows=[str(m) for m in range(n)],
         columns=[str(i) for i in range(d)],
         look=matrix.Look(N_("place"), N_("dimension"), "a", "quiet", bound=1.0, most=64, row_height=max(3, 416 // n)),
-        slider=_base(),
-        captions=_waves_of(d),
-        released=_let_base_go,
     )
 
 
@@ -129,18 +132,20 @@ def _waves() -> None:
 
 def _curves(rows: np.ndarray, kept: list[int]) -> None:
     lines.show(
+        live.Picture(
+            key="waves",
+            quantity="waves",
+            says=_("The first eight dimensions of the table, each a wave along the places."),
+            slider=_slider("pe_place", _("Place"), po.PLACES, 12, together=True),
+            captions=[_("vector: {numbers} …").format(numbers=_numbers(row)) for row in rows],
+            released=_keeps("pe_place", po.PLACES, 12),
+        ),
         rows.T[kept],
         np.arange(len(rows)),
         [lines.Series(f"{i} {'sin' if i % 2 == 0 else 'cos'}", HANDS[i // 2], dash=i % 2 == 1) for i in kept],
-        key="waves",
-        quantity="waves",
-        says=_("The first eight dimensions of the table, each a wave along the places."),
         x=lines.Axis(_("place")),
         y=lines.Axis(_("value"), low=-1.1, high=1.1),
-        slider=_slider("pe_place", _("Place"), po.PLACES, 12, together=True),
         moving=np.array(po.PLACES),
-        captions=[_("vector: {numbers} …").format(numbers=_numbers(row)) for row in rows],
-        released=_keeps("pe_place", po.PLACES, 12),
     )
 
 
@@ -153,17 +158,19 @@ def _clock(rows: np.ndarray) -> None:
     turn = np.linspace(0, 2 * np.pi, 73)
     circle = plane.Shape(np.stack([np.sin(turn), np.cos(turn)], -1)[None])
     plane.show(
+        live.Picture(
+            key="clock",
+            quantity="clock",
+            says=_("Each pair of dimensions is the hand of a clock that turns with the place."),
+            slider=_slider("pe_place", _("Place"), po.PLACES, 12, together=True, hidden=True),
+        ),
         np.zeros((1, 2)),
         [""],
         moving=rows.reshape(len(rows), -1, 2),
         movers=[f"{2 * i}, {2 * i + 1}" for i in range(po.FEW // 2)],
-        key="clock",
-        quantity="clock",
-        says=_("Each pair of dimensions is the hand of a clock that turns with the place."),
         titles=("sin", "cos"),
         roles=("quiet", *HANDS),
         look=plane.Look(pointed=True, shapes=(circle,), bounds=(-1.25, 1.25, -1.25, 1.25)),
-        slider=_slider("pe_place", _("Place"), po.PLACES, 12, together=True, hidden=True),
         tall=240,
         most=300,
     )
@@ -182,16 +189,18 @@ def _map() -> None:
     template = _("A misses by at most {misses} · the fit differs from A, and B from zero, by at most {apart}")
     numbers = zip(found.misses, found.apart, strict=True)
     matrix.show(
+        live.Picture(
+            key="offset",
+            quantity="offset",
+            says=_("The best map from the vector of a place to the vector k places on: rotations, and no constant."),
+            slider=_slider("pe_offset", "k", po.OFFSETS, 3),
+            captions=[template.format(misses=power(float(a)), apart=power(float(b))) for a, b in numbers],
+            released=_keeps("pe_offset", po.OFFSETS, 3),
+        ),
         found.fitted,
-        key="offset",
-        quantity="offset",
-        says=_("The best map from the vector of a place to the vector k places on: rotations, and no constant."),
         rows=[str(i) for i in range(po.FEW)],
         columns=[*map(str, range(po.FEW)), "B"],
         look=matrix.Look(N_("P at m + k"), N_("P at m"), "a", "quiet", bound=1.0, most=64, flat=44),
-        slider=_slider("pe_offset", "k", po.OFFSETS, 3),
-        captions=[template.format(misses=power(float(a)), apart=power(float(b))) for a, b in numbers],
-        released=_keeps("pe_offset", po.OFFSETS, 3),
     )
 
 
@@ -207,19 +216,21 @@ def _dots() -> None:
 def _products(d: int, n: int = 48) -> None:
     template = _("along a diagonal the numbers differ by at most {uneven}")
     matrix.show(
+        live.Picture(
+            key="dots",
+            quantity="dots",
+            says=_("The dot product of the vectors of any two places: only their distance counts."),
+            slider=_base(),
+            captions=[template.format(uneven=power(float(x))) for x in frame.cached(_unevenness, n, d)],
+            released=_let_base_go,
+        ),
         frame.cached(po.dots, n, d),
-        key="dots",
-        quantity="dots",
-        says=_("The dot product of the vectors of any two places: only their distance counts."),
         rows=[str(m) for m in range(n)],
         columns=[str(m) for m in range(n)],
         look=matrix.Look(
             N_("place"), N_("place"), "a", "quiet", bound=d / 2, tall=380, strip=_("the row of place {row}")
         ),
         row=n // 2,
-        slider=_base(),
-        captions=[template.format(uneven=power(float(x))) for x in frame.cached(_unevenness, n, d)],
-        released=_let_base_go,
     )
 
 
@@ -233,24 +244,25 @@ def _learned() -> None:
     n = lengths.TRAINED
     with left:
         matrix.show(
+            live.Picture(
+                key="learned",
+                quantity="alike",
+                says=_("How alike the learned vectors of any two places are: the cosine of their angle."),
+            ),
             frame.cached(lengths.alike),
-            key="learned",
-            quantity="alike",
-            says=_("How alike the learned vectors of any two places are: the cosine of their angle."),
             rows=[str(m) for m in range(n)],
             columns=[str(m) for m in range(n)],
             look=matrix.Look(N_("place"), N_("place"), "a", "quiet", bound=0.5, tall=420),
         )
     with right:
         alike = frame.cached(lengths.alike)
-        near, far = (f"{np.diag(alike, k).mean():.2f}".replace("-", "−") for k in (1, 20))
+        near, two, far = (f"{np.diag(alike, k).mean():.2f}".replace("-", "−") for k in (1, 2, 20))
         size = f"{n * lengths.CONFIG.d_model:,}"
-        prose("position", "learned", n=n, d=lengths.CONFIG.d_model, size=size, near=near, far=far)
+        prose("position", "learned", n=n, d=lengths.CONFIG.d_model, size=size, near=near, two=two, far=far)
         asked = controls.stops("Ask the table for place", ASKED, 63, key="ask_place")
         answer = lengths.ask(asked)
-        if answer is None:
-            template = N_("`IndexError: index «place» is out of bounds, the table has «n» rows`")
-            say(template, place=asked, n=n)
+        if isinstance(answer, str):
+            st.code(f"IndexError: {answer}", language=None, wrap_lines=True)
         else:
             say("Row «place»: «numbers» …", place=asked, numbers=_numbers(answer[:6]))
 
@@ -271,7 +283,7 @@ def schemes(reading: Any) -> None:
         same = controls.choice("Vectors in", INPUTS, "words", key="same_word") == "same"
     with four:
         step = controls.choice("Shown", SHOWN, "scores", key="scheme_step")
-    demo = po.Demo(reading.ids, reading.tokens, layer, head, same=same)
+    demo = po.Demo(sentence.of(reading), layer, head, same=same)
     st.fragment(_along)(demo)
     found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
     bound = max(float(np.abs(m.scores[np.isfinite(m.scores)]).max()) for m in found.values())
@@ -291,12 +303,15 @@ def _along(demo: po.Demo) -> None:
     """The text on its places, and the one slider; it moves the five pictures without running them again."""
     slider = _slider("starts_at", _("Text begins at"), po.STARTS, 0, together=True)
     order.ruler(
+        live.Picture(
+            key="along",
+            quantity="places",
+            says=_("The text on its places. It moves as a whole."),
+            slider=slider,
+            released=_keeps("starts_at", po.STARTS, 0),
+        ),
         list(demo.names),
         po.ROWS,
-        key="along",
-        says=_("The text on its places. It moves as a whole."),
-        slider=slider,
-        released=_keeps("starts_at", po.STARTS, 0),
     )
     with st.container(horizontal=True, horizontal_alignment="right"):
         _download(replace(demo, start=po.STARTS[slider.at]))
@@ -307,18 +322,20 @@ def _scheme(demo: po.Demo, scheme: str, values: np.ndarray, moved: np.ndarray, s
     n = values.shape[-1]
     template = _("largest change of a score {moved}")
     matrix.show(
-        values,
-        key=f"scheme_{scheme}",
-        quantity=f"{scheme}.{step}",
-        says=filled(
-            _("The «step» of one head with this scheme: «scheme»."), step=_(SHOWN[step]), scheme=_(SCHEMES[scheme])
+        live.Picture(
+            key=f"scheme_{scheme}",
+            quantity=f"{scheme}.{step}",
+            says=unmarked(
+                _("The «step» of one head with this scheme: «scheme»."), step=_(SHOWN[step]), scheme=_(SCHEMES[scheme])
+            ),
+            slider=_slider("starts_at", _("Text begins at"), po.STARTS, 0, together=True, hidden=True),
+            captions=[template.format(moved=power(float(m))) for m in moved],
         ),
+        values,
         rows=list(demo.names),
         columns=list(demo.names),
         look=matrix.Look(bound=0.5 if step == "weights" else bound, tall=300),
         shut=~np.tri(n, dtype=bool),
-        slider=_slider("starts_at", _("Text begins at"), po.STARTS, 0, together=True, hidden=True),
-        captions=[template.format(moved=power(float(m))) for m in moved],
     )
 
 
@@ -349,17 +366,19 @@ def _ramp(names: list[str]) -> None:
     now = controls.kept("slope_m", 2**-3, controls.near(stops))
     template = _("every {half} places back the weight is halved")
     matrix.show(
+        live.Picture(
+            key="ramps",
+            quantity="alibi",
+            says=_(positions.ALIBI.says),
+            slider=live.Slider("slope_m", _("Slope m"), stops, now, tuple(f"{m:.4f}" for m in stops)),
+            captions=[template.format(half=f"{np.log(2) / m:.1f}") for m in stops],
+            released=_let_slope_go,
+        ),
         frame.cached(po.ramps, n),
-        key="ramps",
-        quantity="alibi",
-        says=_(positions.ALIBI.says),
         rows=names,
         columns=names,
         look=matrix.Look(bound=6.0, tall=340),
         shut=~np.tri(n, dtype=bool),
-        slider=live.Slider("slope_m", _("Slope m"), stops, now, tuple(f"{m:.4f}" for m in stops)),
-        captions=[template.format(half=f"{np.log(2) / m:.1f}") for m in stops],
-        released=_let_slope_go,
     )
 
 
@@ -385,15 +404,16 @@ def check(reading: Any) -> None:
 
 
 def common_mistakes(reading: Any) -> None:
-    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
+    law = frame.cached(sh.law, sh.Demo(sentence.of(reading)))
     found = frame.cached(po.offsets)
     mistakes.show(
         "position",
-        ["invariant", "decoder", "extrapolate", "constant", "order", "beyond"],
+        ["invariant", "decoder", "extrapolate", "constant", "odd", "order", "beyond"],
         carried=power(law.carried),
         unmoved=f"{law.unmoved:.1f}",
         masked=f"{law.masked:.1f}",
         apart=power(float(found.apart.max())),
+        odd=frame.cached(po.odd_width),
         rows=lengths.TRAINED,
         last=lengths.TRAINED - 1,
     )

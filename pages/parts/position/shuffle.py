@@ -56,13 +56,13 @@ def shuffle_demo(reading: Any) -> sh.Demo:
         mask = controls.choice("The mask", MASKS, "off", key="future")
     with three:
         seed = controls.pick("Another shuffle", sh.SEEDS, 0, key="shuffle_seed")
-    return sh.Demo(reading.ids, reading.tokens, rotation == "on", mask == "on", seed)
+    return sh.Demo(words_of.of(reading), rotation == "on", mask == "on", seed)
 
 
 def prediction(reading: Any) -> None:
     """What happens to the outputs? Answered by the measurement, without positions and without the mask."""
-    found = frame.cached(sh.shuffled, sh.Demo(reading.ids, reading.tokens))
-    law = frame.cached(sh.law, sh.Demo(reading.ids, reading.tokens))
+    found = frame.cached(sh.shuffled, sh.Demo(words_of.of(reading)))
+    law = frame.cached(sh.law, sh.Demo(words_of.of(reading)))
     answer = "travel" if found.errors.max() < 1e-3 else "change"
     options = {
         "same": N_("stay in place, the same as before"),
@@ -93,7 +93,7 @@ def prediction(reading: Any) -> None:
 def shuffle(demo: sh.Demo) -> None:
     """The signature: the cards change places, and their outputs move with them, or change."""
     found = frame.cached(sh.shuffled, demo)
-    tokens, n = list(demo.tokens[: sh.MOST]), min(len(demo.tokens), sh.MOST)
+    tokens, n = list(demo.text.tokens[: sh.MOST]), min(len(demo.text.tokens), sh.MOST)
     now = controls.kept("shuffle", 0.0, controls.near(STEPS))
     every = (n - 1) * (n - 2) // 2  # the first token stays where it is
     template = _("{pairs} of {every} pairs turned round · largest change {error} · next word {word} {p}")
@@ -102,17 +102,21 @@ def shuffle(demo: sh.Demo) -> None:
         for pairs, error, word in zip(found.pairs, found.errors, found.best, strict=True)
     ]
     order.show(
+        live.Picture(
+            key="shuffled",
+            quantity="shuffled",
+            signature=True,
+            says=_("The words on their places, and under each what the model makes of it."),
+            slider=live.Slider("shuffle", _("Shuffle"), STEPS, now, tuple(str(s) for s in STEPS)),
+            captions=captions,
+            released=_keeps("shuffle", STEPS, 0),
+        ),
         tokens,
         found.places,
         found.outputs,
         found.changed,
-        key="shuffled",
-        says=_("The words on their places, and under each what the model makes of it."),
-        slider=live.Slider("shuffle", _("Shuffle"), STEPS, now, tuple(str(s) for s in STEPS)),
-        captions=captions,
-        released=_keeps("shuffle", STEPS, 0),
     )
-    if len(demo.tokens) > sh.MOST:
+    if len(demo.text.tokens) > sh.MOST:
         say("This text is long: only its first «n» tokens are shuffled.", n=sh.MOST)
     elif n < 3:
         say("There is nothing to shuffle in so short a text.")
@@ -129,7 +133,7 @@ def _keeps(name: str, stops: tuple[int, ...], default: int) -> Any:
 def told(demo: sh.Demo) -> None:
     """What the four settings show, each in a paragraph; the law beside it, with a permutation matrix."""
     found = frame.cached(sh.shuffled, demo)
-    law = frame.cached(sh.law, sh.Demo(demo.ids, demo.tokens))
+    law = frame.cached(sh.law, sh.Demo(demo.text))
     section = {(False, False): "blind", (False, True): "masked", (True, False): "open", (True, True): "trained"}
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -149,14 +153,14 @@ def worth(reading: Any) -> None:
     """The next word without rotation, and the loss of the four settings."""
     st.subheader(_("What position is worth"), anchor=False)
     left, right = st.columns([2, 3], gap="medium")
-    before = frame.cached(subject.outlook, reading.ids, reading.tokens, subject.UNTOUCHED)
+    before = frame.cached(subject.outlook, words_of.of(reading), subject.UNTOUCHED)
     still, answer = Change(rotation=False), before.asked
-    now = frame.cached(subject.outlook, reading.ids, reading.tokens, still, answer.id)
+    now = frame.cached(subject.outlook, words_of.of(reading), still, answer.id)
     shown = bars.with_answer(now.words, now.asked)
     ids = tuple(word.id for word in shown)
     with left:
         st.markdown(f"**{_('Next word, rotation off')}** · {_('outlined: the untouched model')}")
-        ghost = frame.cached(subject.chances, reading.ids, reading.tokens, subject.UNTOUCHED, ids)
+        ghost = frame.cached(subject.chances, words_of.of(reading), subject.UNTOUCHED, ids)
         bars.next_words(shown, key="still", before=list(ghost), answer=answer.id)
     with right:
         numbers = dict(word=answer.token, p=f"{answer.p:.3f}", now=f"{now.asked.p:.3f}", first=now.words[0].token)
@@ -198,19 +202,21 @@ def _letter_curves() -> None:
     losses = frame.cached(_smooth_letters)
     says = _("The loss of five tiny models at every letter of a text; they were trained on pieces of {n} letters.")
     lines.show(
+        live.Picture(
+            key="letters",
+            quantity="loss_by_letter",
+            says=says.format(n=lengths.TRAINED),
+            slider=_slider("letter", _("Letter"), LETTERS, lengths.TRAINED),
+            captions=_read_off({_(SCHEMES[s]): row for s, row in zip(lengths.SCHEMES, losses, strict=True)}, LETTERS),
+            released=_keeps("letter", LETTERS, lengths.TRAINED),
+        ),
         losses,
         np.arange(1, lengths.READ + 1),
         [lines.Series(_(SCHEMES[s]), ROLES[s], dash=s in DASHED) for s in lengths.SCHEMES],
-        key="letters",
-        quantity="loss_by_letter",
-        says=says.format(n=lengths.TRAINED),
         x=lines.Axis(_("letter")),
         y=lines.Axis(_("loss, nats a letter"), high=5.2),  # room for the mark's name
         marks=((lengths.TRAINED, _("trained up to here")),),
         moving=np.array(LETTERS),
-        slider=_slider("letter", _("Letter"), LETTERS, lengths.TRAINED),
-        captions=_read_off({_(SCHEMES[s]): row for s, row in zip(lengths.SCHEMES, losses, strict=True)}, LETTERS),
-        released=_keeps("letter", LETTERS, lengths.TRAINED),
     )
 
 
@@ -252,19 +258,21 @@ def _story_curves(context: int) -> None:
     styles = (("a", False), ("quiet", True), ("v", True))
     says = _("The loss of the embedded model at every token of long stories; it was trained on {n} tokens.")
     lines.show(
+        live.Picture(
+            key="long_stories",
+            quantity="loss_by_token",
+            says=says.format(n=context),
+            slider=_slider("token_at", _("Token"), TOKENS, 256),
+            captions=_read_off({_(name): row for name, row in zip(READINGS.values(), losses, strict=True)}, TOKENS),
+            released=_keeps("token_at", TOKENS, 256),
+        ),
         losses,
         np.arange(1, wo.READ),
         [lines.Series(_(name), role, dash) for name, (role, dash) in zip(READINGS.values(), styles, strict=True)],
-        key="long_stories",
-        quantity="loss_by_token",
-        says=says.format(n=context),
         x=lines.Axis(_("token")),
         y=lines.Axis(_("loss, nats a token"), low=0.0),
         marks=((context, _("trained up to here")),),
         moving=np.array(TOKENS),
-        slider=_slider("token_at", _("Token"), TOKENS, 256),
-        captions=_read_off({_(name): row for name, row in zip(READINGS.values(), losses, strict=True)}, TOKENS),
-        released=_keeps("token_at", TOKENS, 256),
     )
 
 

@@ -48,6 +48,13 @@ def arrows(room: Room) -> None:
         made = frame.cached(ln.arrows, long)
         side = 1.15 * max(1.0, long)
         plane.show(
+            live.Picture(
+                key="arrows",
+                quantity="dot",
+                says=_("Two arrows that can be turned, their dot product, the cosine and the angle between them."),
+                slider=Q_ARROW.slider(),
+                released=receivers(Q_ARROW.receive, K_ARROW.receive),
+            ),
             np.zeros((0, 2)),
             [],
             moving=made.tips,
@@ -59,11 +66,6 @@ def arrows(room: Room) -> None:
                 bounds=(-1.5 * side, 1.5 * side, -side, 1.45 * side),  # room above for the numbers
                 second=K_ARROW.slider(),
             ),
-            key="arrows",
-            quantity="dot",
-            says=_("Two arrows that can be turned, their dot product, the cosine and the angle between them."),
-            slider=Q_ARROW.slider(),
-            released=receivers(Q_ARROW.receive, K_ARROW.receive),
             most=620,
         )
 
@@ -86,6 +88,13 @@ def weight(room: Room) -> None:
     dial = Dial("weight_at", N_("The weight"), made.stops, made.stops[made.at])
     with left:
         plane.show(
+            live.Picture(
+                key="weight",
+                quantity=which,
+                says=_("Two numbers of every token's vector, while one weight of the matrix is changed."),
+                slider=dial.slider(),
+                released=dial.receive,
+            ),
             made.points,
             room.names,
             roles=(which, "a"),
@@ -93,15 +102,10 @@ def weight(room: Room) -> None:
                 first=tuple(np.argsort(-np.abs(made.points[-1, :, 0] - made.points[0, :, 0])).tolist()),
                 bounds=(-side, side, -0.7 * side, 0.7 * side),
             ),
-            key="weight",
-            quantity=which,
-            says=_("Two numbers of every token's vector, while one weight of the matrix is changed."),
             titles=(
                 _("number {j} of {name}").format(j=made.place[1], name=which),
                 _("number {j} of {name}").format(j=made.other, name=which),
             ),
-            slider=dial.slider(),
-            released=dial.receive,
             most=620,
         )
 
@@ -138,6 +142,18 @@ def deform(room: Room) -> None:
     with left:
         stages = (N_("1: turn by {angle}°"), N_("2: stretch by {one} and {two}"), N_("3: turn by {angle}°"))
         plane.show(
+            live.Picture(
+                key="map",
+                quantity="map",
+                says=_(
+                    "A grid and a circle while a matrix deforms them: turned, stretched along two axes, turned again."
+                ),
+                slider=live.Slider(
+                    PLAY.name, _(PLAY.label), PLAY.stops, PLAY.value(), tuple(f"{s / ln.STEPS:.2f}" for s in PLAY.stops)
+                ),
+                captions=[_stage(made, s, stages) for s in PLAY.stops],
+                released=PLAY.receive,
+            ),
             np.zeros((0, 2)),
             [],
             moving=made.arrows,
@@ -148,14 +164,6 @@ def deform(room: Room) -> None:
                 shapes=(plane.Shape(made.grid), plane.Shape(made.circle, "a", width=2.5, fill=True)),
                 bounds=(-4.2, 4.2, -3, 3),
             ),
-            key="map",
-            quantity="map",
-            says=_("A grid and a circle while a matrix deforms them: turned, stretched along two axes, turned again."),
-            slider=live.Slider(
-                PLAY.name, _(PLAY.label), PLAY.stops, PLAY.value(), tuple(f"{s / ln.STEPS:.2f}" for s in PLAY.stops)
-            ),
-            captions=[_stage(made, s, stages) for s in PLAY.stops],
-            released=PLAY.receive,
             most=620,
         )
 
@@ -209,17 +217,19 @@ def stack(room: Room) -> None:
             for d in range(ln.DEEPEST)
         ]
         lines.show(
+            live.Picture(
+                key="stack",
+                quantity="stack",
+                says=_("What comes out of a stack of layers as one input grows."),
+                slider=DEPTH.slider(),
+                captions=captions,
+                released=DEPTH.receive,
+            ),
             made.values,
             made.xs,
             [lines.Series(_("only linear layers"), "q"), lines.Series(_("SiLU between them"), "warn", dash=True)],
-            key="stack",
-            quantity="stack",
-            says=_("What comes out of a stack of layers as one input grows."),
             x=lines.Axis(_("the input, along one direction")),
             y=lines.Axis(_("one output, brought to height 1"), low=-1.1, high=1.1),
-            slider=DEPTH.slider(),
-            captions=captions,
-            released=DEPTH.receive,
         )
 
 
@@ -240,10 +250,8 @@ def alone(room: Room) -> None:
         with column:
             st.markdown(f"**{_(says)}**")
             matrix.show(
+                live.Picture(key=name, quantity=name, says=_(says)),
                 values,
-                key=name,
-                quantity=name,
-                says=_(says),
                 rows=names,
                 columns=names,
                 look=matrix.Look(

@@ -8,7 +8,7 @@ import streamlit as st
 from core.topics.projections import linear as ln
 from pages.parts.projections.turning import Dial, Room
 from pages.shared import controls, frame
-from pages.shared.pictures import bars, matrix
+from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, prose, say
 
 TAGS = {
@@ -34,10 +34,8 @@ def library(room: Room) -> None:
     with left:
         st.markdown(f"**{_('Your query, and the three keys')}**")
         matrix.show(
+            live.Picture(key="tags", quantity="allowed", says=_("Your query, and the three keys")),
             np.array([query, *(book[0] for book in ln.BOOKS.values())]),
-            key="tags",
-            quantity="allowed",
-            says=_("Your query, and the three keys"),
             rows=[_("your query"), *books],
             columns=[_(label) for label in TAGS.values()],
             look=matrix.Look(row_title="", column_title=N_("tag"), digits=1, tools=False),
@@ -47,16 +45,18 @@ def library(room: Room) -> None:
     with right:
         st.markdown(f"**{_('Shares after softmax')}**")
         bars.show(
+            live.Picture(
+                key="library",
+                quantity="shares",
+                says=_("How much of each book you take home."),
+                slider=HEAT.slider(),
+                captions=_take_home(made),
+                released=HEAT.receive,
+            ),
             books,
             made.shares,
-            key="library",
-            quantity="shares",
-            says=_("How much of each book you take home."),
             high=1.0,
             percent=True,
-            slider=HEAT.slider(),
-            captions=_take_home(made),
-            released=HEAT.receive,
         )
     _quoted()
 

@@ -8,7 +8,7 @@ import streamlit as st
 from core.topics.projections import linear as ln
 from pages.parts.projections.turning import Room
 from pages.shared import controls, frame
-from pages.shared.pictures import plane
+from pages.shared.pictures import live, plane
 from pages.shared.text import N_, _, prose, say
 
 # ---- shapes ----
@@ -106,12 +106,14 @@ def _to_scale(layers: tuple[ln.Layer, ...]) -> None:
         drawn.append(plane.Shape(box, role, layer.name, width=2, fill=True))
         at = x + 400
     plane.show(
+        live.Picture(
+            key="to_scale",
+            quantity="to_scale",
+            says=_("The three weight matrices of one block of Qwen3-8B, drawn to one scale."),
+        ),
         np.zeros((0, 2)),
         [],
         look=plane.Look(shapes=tuple(drawn), bounds=(-100, at, -100, layers[0].n_in + 100)),
-        key="to_scale",
-        quantity="to_scale",
-        says=_("The three weight matrices of one block of Qwen3-8B, drawn to one scale."),
         titles=(_("outputs →"), _("inputs ↑")),
         most=620,
         tall=360,

@@ -96,7 +96,7 @@ def chosen_head() -> tuple[int, int]:
 
 def sentence_room(layer: int, head: int) -> Room:
     reading = story.ask()
-    return Room(reading, pj.Demo(reading.ids, reading.tokens, layer, head), text.names(reading.tokens))
+    return Room(reading, pj.Demo(text.of(reading), layer, head), text.names(reading.tokens))
 
 
 # ---- guess: one embedding, one key? ----
@@ -108,7 +108,7 @@ def of_pair(room: Room) -> tuple[pj.Pair, pj.Demo]:
     if found:
         return found, room.demo
     first = text.read(text.SENTENCE)
-    demo = pj.Demo(first.ids, first.tokens, room.demo.layer, room.demo.head)
+    demo = pj.Demo(text.of(first), room.demo.layer, room.demo.head)
     return frame.cached(pj.pair, demo), demo
 
 
@@ -144,7 +144,7 @@ def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
         )
     cosines = {name: f"{getattr(pair, name):.3f}" for name in ("embed", "stream", "key", "turned")}
     heard = _("“{asks}” scores them {one} and {two}; softmax makes that {share_one} and {share_two}.").format(
-        asks=demo.tokens[-1],
+        asks=demo.text.tokens[-1],
         one=f"{pair.scores[0]:.1f}",
         two=f"{pair.scores[1]:.1f}",
         share_one=f"{pair.weights[0]:.1%}",
@@ -175,6 +175,15 @@ def turning(room: Room, *, show_pair: bool) -> None:
     asked = turn.shares.argmax(1)
     side = 1.06 * reach
     plane.show(
+        live.Picture(
+            key="turning",
+            quantity="turned_q",
+            says=_("The keys of one head as points, and the query as an arrow that can be turned."),
+            slider=ANGLE.slider(together=True),
+            captions=_captions(room, turn),
+            signature=True,
+            released=ANGLE.receive,
+        ),
         turn.keys,
         room.names,
         moving=(0.8 * reach * ahead)[:, None],
@@ -188,14 +197,7 @@ def turning(room: Room, *, show_pair: bool) -> None:
             first=tuple(dict.fromkeys([*(int(i) for i in asked), *((found.first, found.second) if found else ())])),
             bounds=(-0.9 * side, side, -side, side),
         ),
-        key="turning",
-        quantity="turned_q",
-        says=_("The keys of one head as points, and the query as an arrow that can be turned."),
         titles=(_("along q: times the length of q, this is the score"), _("across q: where keys differ most")),
-        slider=ANGLE.slider(together=True),
-        captions=_captions(room, turn),
-        signature=True,
-        released=ANGLE.receive,
         most=700,
         tall=470,
     )
@@ -232,27 +234,28 @@ def shares(room: Room) -> None:
     follows = ANGLE.slider(together=True, hidden=True)
     st.markdown(f"**{_('Shares after softmax')}** · {_('outlined: as recorded')}")
     bars.show(
+        live.Picture(
+            key="turned_shares",
+            quantity="weights",
+            says=_("Each row shares out one unit of attention."),
+            slider=follows,
+        ),
         [room.names[i] for i in keys],
         turn.shares[:, keys],
-        key="turned_shares",
-        quantity="weights",
-        says=_("Each row shares out one unit of attention."),
         ghost=turn.shares[0, keys],
         high=1.0,
         percent=True,
-        slider=follows,
     )
     st.markdown(f"**{_('Next word, if this head asked so')}**")
     bars.show(
+        live.Picture(
+            key="turned_next", quantity="next_probs", says=_("How likely each word is to come next."), slider=follows
+        ),
         [word.token for word in onward.words],
         onward.p,
-        key="turned_next",
-        quantity="next_probs",
-        says=_("How likely each word is to come next."),
         ghost=np.array([word.p for word in onward.words]),
         high=1.0,
         percent=True,
-        slider=follows,
     )
     if len(keys) < len(room.names):
         say(
@@ -312,18 +315,21 @@ def product(room: Room, which: str) -> None:
     about = dict(n=height, n_in=len(made.w), n_out=width, products=f"{height * len(made.w) * width:,}")
     prose("projections", "small" if which == "small" else "product", **about)
     picture.show(
+        live.Picture(
+            key="product_small" if which == "small" else "product",
+            quantity=name.lower(),
+            says=_("Every number of the product is a row of X times a column of W."),
+            slider=steps.slider(),
+            released=receivers(steps.receive, controls.released_cell(height, width, "proj_cell")),
+        ),
         made.x,
         made.w,
         made.partial,
-        key="product_small" if which == "small" else "product",
         name=name,
         role={"small": "a"}.get(which, which),
-        says=_("Every number of the product is a row of X times a column of W."),
         rows=rows,
         steps=made.steps,
-        slider=steps.slider(),
         cell=cell,
-        released=receivers(steps.receive, controls.released_cell(height, width, "proj_cell")),
     )
     _written(made.made(*cell, name), rows[cell[0]], cell[1], which)
 

@@ -57,11 +57,15 @@ def one_pair(room: Room) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         plane.show(
+            live.Picture(
+                key="one_pair",
+                quantity="rotation",
+                says=_("A vector and the same vector turned by its position."),
+                slider=live.Slider("rope_m", _("Position m"), ck.POSITIONS, m, tuple(str(p) for p in ck.POSITIONS)),
+                released=lambda name, value: [receive(name, value) for receive in keep] and None,
+            ),
             np.array([[1, 0], [0, 1], [-1, 0], [0, -1]]),
             ["0", "π/2", "π", "3π/2"],
-            key="one_pair",
-            quantity="rotation",
-            says=_("A vector and the same vector turned by its position."),
             moving=found.moving,
             movers=["R x", "x"],
             roles=("quiet", "a", "q"),
@@ -73,8 +77,6 @@ def one_pair(room: Room) -> None:
                 bounds=(-1.25, 1.25, -1.2, 1.2),
                 second=second,
             ),
-            slider=live.Slider("rope_m", _("Position m"), ck.POSITIONS, m, tuple(str(p) for p in ck.POSITIONS)),
-            released=lambda name, value: [receive(name, value) for receive in keep] and None,
         )
     with right:
         theta = float(ck.meeting(room.demo).theta[pair])
@@ -101,11 +103,15 @@ def _morph(room: Room, which: str) -> None:
     values = frame.cached(ck.morph, room.demo, which).values
     part = controls.kept("rope_part", 0.0, controls.near(ck.PARTS))
     matrix.show(
+        live.Picture(
+            key="morph",
+            quantity=f"{which}_rot",
+            says=_("All numbers of one head, before and after the rotation."),
+            slider=live.Slider("rope_part", _("Rotation done"), ck.PARTS, part, tuple(f"{p:.0%}" for p in ck.PARTS)),
+            released=_keeper("rope_part", ck.PARTS, 0.0),
+        ),
         values,
-        key="morph",
-        quantity=f"{which}_rot",
-        says=_("All numbers of one head, before and after the rotation."),
-        rows=list(room.demo.tokens),
+        rows=list(room.demo.text.tokens),
         columns=None,
         look=matrix.Look(
             row_title="query" if which == "q" else "key",
@@ -115,22 +121,18 @@ def _morph(room: Room, which: str) -> None:
             bound=float(np.abs(values).max()),
             tall=340,
         ),
-        slider=live.Slider("rope_part", _("Rotation done"), ck.PARTS, part, tuple(f"{p:.0%}" for p in ck.PARTS)),
-        released=_keeper("rope_part", ck.PARTS, 0.0),
     )
 
 
 def _tables(room: Room) -> None:
-    n = max(16, len(room.demo.tokens))
+    n = max(16, len(room.demo.text.tokens))
     cos, sin = frame.cached(ck.cos_sin, n)
     left, right = st.columns(2, gap="medium")
     for column, name, values, quantity in ((left, "cos", cos, rp.COSINES), (right, "sin", sin, rp.SINES)):
         with column:
             matrix.show(
+                live.Picture(key=f"table_{name}", quantity=quantity.name, says=_(quantity.says)),
                 values,
-                key=f"table_{name}",
-                quantity=quantity.name,
-                says=_(quantity.says),
                 rows=[str(i) for i in range(n)],
                 columns=None,
                 look=matrix.Look(
@@ -153,10 +155,12 @@ def _stripes(room: Room) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         matrix.show(
+            live.Picture(
+                key="stripes",
+                quantity="stripes",
+                says=_("Scores of one query and one key put at every position: equal along every diagonal."),
+            ),
             found.values - middle,
-            key="stripes",
-            quantity="stripes",
-            says=_("Scores of one query and one key put at every position: equal along every diagonal."),
             rows=names,
             columns=names,
             look=matrix.Look(most=18, tall=330),
@@ -179,7 +183,7 @@ def pairing(room: Room) -> None:
     with left:
         st.fragment(_four)(x, kind)
     with right:
-        found = frame.cached(ck.conventions, room.demo.ids)
+        found = frame.cached(ck.conventions, room.demo.text.ids)
         prose(
             "rope",
             "pairing",
@@ -197,21 +201,23 @@ def _four(x: tuple[float, ...], kind: str) -> None:
     m = controls.kept("rope_four", 0, controls.near(ck.POSITIONS))
     quarter = "rotate_half(x)" if kind == "halves" else "rotate_pairs(x)"
     matrix.show(
+        live.Picture(
+            key="four",
+            quantity="four",
+            says=_("Four numbers, their quarter turn, and the sum of both with cosine and sine."),
+            slider=live.Slider("rope_four", _("Position m"), ck.POSITIONS, m, tuple(str(p) for p in ck.POSITIONS)),
+            released=_keeper("rope_four", ck.POSITIONS, 0),
+        ),
         frame.cached(ck.four, x, kind),
-        key="four",
-        quantity="four",
-        says=_("Four numbers, their quarter turn, and the sum of both with cosine and sine."),
         rows=["x", quarter, "x · cos", "rot(x) · sin", _("sum: x turned")],
         columns=["0", "1", "2", "3"],
         look=matrix.Look(row_title="", column_title="dimension", row_role="quiet", column_role="a", most=90, flat=44),
-        slider=live.Slider("rope_four", _("Position m"), ck.POSITIONS, m, tuple(str(p) for p in ck.POSITIONS)),
-        released=_keeper("rope_four", ck.POSITIONS, 0),
     )
 
 
 def _four_numbers() -> tuple[float, ...]:
     default = " ".join(f"{x:g}" for x in FOUR)
-    typed = st.text_input(_("Four numbers"), default, key="rope_x", bind="query-params", max_chars=60)
+    typed = controls.typed("Four numbers", default, key="rope_x", longest=60)
     numbers = [controls.as_number(word) for word in (typed or "").replace(",", " ").split()]
     if len(numbers) != 4 or any(x is None or abs(x) > 1000 for x in numbers):
         say("This needs four numbers with blanks between them. Here is the example instead.")
@@ -232,9 +238,9 @@ def where(room: Room) -> None:
         prose("rope", "value", key=room.words[1], drift=f"{float(drift.min()):.2f}", shifts=ck.SHIFTS[-1])
     with right:
         wrong = controls.switch("Turn V too (a bug)", False, key="rope_v")
-        before = frame.cached(subject.outlook, demo.ids, demo.tokens, subject.UNTOUCHED)
+        before = frame.cached(subject.outlook, demo.text, subject.UNTOUCHED)
         answer = before.asked
-        now = frame.cached(ck.values_turned, demo.ids, demo.tokens, answer.id) if wrong else before
+        now = frame.cached(ck.values_turned, demo.text, answer.id) if wrong else before
         st.markdown(f"**{_('Next word')}**")
         bars.next_words(bars.with_answer(now.words, now.asked), key="rope_next", answer=answer.id)
         say("p(«word») = «now», untouched «then»", word=answer.token, now=f"{now.asked.p:.3f}", then=f"{answer.p:.3f}")
@@ -247,11 +253,13 @@ def _cost() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         bars.show(
+            live.Picture(
+                key="rope_cost",
+                quantity="multiplications",
+                says=_("Shares of the multiplications in one block's attention, before any score."),
+            ),
             ["W_Q", "W_K", "W_V", "W_O", "RoPE"],
             np.array([found.projection] * 4 + [found.rope]) / total,
-            key="rope_cost",
-            quantity="multiplications",
-            says=_("Shares of the multiplications in one block's attention, before any score."),
             marked=4,
             percent=True,
         )

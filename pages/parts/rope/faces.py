@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.lab import subject
+from core.lab import text as sentence
 from core.topics.rope import clocks as ck
 from pages.parts.rope import clocks as faces
 from pages.shared import controls, frame, story
@@ -33,7 +34,7 @@ class Room:
 
     @property
     def words(self) -> tuple[str, str]:
-        return self.demo.tokens[self.demo.query], self.demo.tokens[self.demo.key]
+        return self.demo.text.tokens[self.demo.query], self.demo.text.tokens[self.demo.key]
 
     @property
     def names(self) -> dict[str, object]:
@@ -62,24 +63,13 @@ def room() -> Room:
         head = controls.pick("Head", range(config.n_heads), HEAD[1], key="head")
     with three:
         say("A head's «pairs» pairs of numbers, as the model made them for your sentence.", pairs=config.head_dim // 2)
-    demo = ck.Demo(reading.ids, reading.tokens, layer, head, query, key)
+    demo = ck.Demo(sentence.of(reading), layer, head, query, key)
     return Room(demo, config.head_dim // 2)
 
 
 def _word(label: str, tokens: tuple[str, ...], default: int, *, key: str) -> int:
     """One of the sentence's tokens, by its place."""
-    widget = f"{key}_choice"
-    now = controls.kept(key, default, lambda text: int(text) if text.isascii() and text.isdigit() else None)
-    now = now if 0 <= now < len(tokens) else default
-    st.session_state[widget] = now
-    st.selectbox(
-        _(label),
-        range(len(tokens)),
-        key=widget,
-        format_func=lambda i: f"{i} · {tokens[i]}",
-        on_change=lambda: controls.keep(key, st.session_state[widget], default),
-    )
-    return now
+    return controls.listed(_(label), range(len(tokens)), default, key=key, shown=lambda i: f"{i} · {tokens[i]}")
 
 
 LABELS = (N_("Query word"), N_("Key word"))
@@ -115,15 +105,20 @@ def clock_faces(room: Room, shown_pair: int) -> None:
     shown = tuple(f"+{shift}" for shift in ck.SHIFTS)
     slider = live.Slider("rope_shift", _("Move by"), ck.SHIFTS, shift, shown)
     faces.show(
+        live.Picture(
+            key="clocks",
+            quantity="scores",
+            says=_("Two hands that turn with the position, the angle between them, and the score."),
+            slider=slider,
+            signature=True,
+            released=_receiver(room),
+        ),
         frame.cached(ck.clocks, room.demo),
         ck.meeting(room.demo).theta.numpy(),
         room.words,
         (room.demo.query, room.demo.key),
-        key="clocks",
         move=move,
         pair=pair,
-        slider=slider,
-        released=_receiver(room),
     )
     if pair != shown_pair:
         st.rerun()
@@ -205,7 +200,8 @@ def kinds(room: Room) -> None:
 
 
 def _open(layer: int, head: int) -> None:
-    st.session_state.update(layer=layer, head=head)
+    controls.keep("layer", layer, HEAD[0])
+    controls.keep("head", head, HEAD[1])
 
 
 KINDS = {"chosen": N_("chosen"), "swings most": N_("swings most"), "swings least": N_("swings least")}

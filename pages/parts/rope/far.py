@@ -58,17 +58,19 @@ def guess() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
+            live.Picture(
+                key="rope_guess",
+                quantity="loss",
+                says=_("Loss along four long stories, nats a token."),
+                slider=live.Slider("rope_guess", _("At the end"), GUESSES, chosen, tuple(f"{g:.1f}" for g in GUESSES)),
+                released=_keeper("rope_guess", GUESSES, flat),
+            ),
             _drawn(plain, at, shown),
             at,
             [Series(_("measured"), "a"), Series(_("your guess"), "warn", dash=True)],
-            key="rope_guess",
-            quantity="loss",
-            says=_("Loss along four long stories, nats a token."),
             x=Axis(_("position in the text")),
             y=Axis(_("loss, nats a token"), low=0, high=10.5),
-            slider=live.Slider("rope_guess", _("At the end"), GUESSES, chosen, tuple(f"{g:.1f}" for g in GUESSES)),
             marks=((trained, _("trained up to here")),),
-            released=_keeper("rope_guess", GUESSES, flat),
         )
     with right:
         prose("rope", "guess", trained=trained, n=len(long_losses.stories()), tokens=long_losses.TOKENS)
@@ -122,6 +124,17 @@ def _turns(found: lr.Spectrum) -> None:
     said = _("{unseen} pairs stand at angles that training never showed; {slow} never finish a turn within {reach}.")
     reach = f"{lr.REACH:,}"
     lines.show(
+        live.Picture(
+            key="rope_turns",
+            quantity="turns",
+            says=_("Turns each pair has made at a far position, and what it had seen in training."),
+            slider=_base_slider(),
+            captions=[
+                said.format(unseen=int(u), slow=int(s), reach=reach)
+                for u, s in zip(found.unseen, found.unfinished, strict=True)
+            ],
+            released=_keeper("rope_base", lr.BASES, lr.BASES[0]),
+        ),
         np.stack([found.turns, flat * found.seen, flat], 1),
         np.arange(found.turns.shape[1]),
         [
@@ -129,35 +142,28 @@ def _turns(found: lr.Spectrum) -> None:
             Series(_("turns seen in training, {n} tokens").format(n=f"{MODEL.trained:,}"), "k", dash=True),
             Series(_("one full turn"), "quiet", dash=True),
         ],
-        key="rope_turns",
-        quantity="turns",
-        says=_("Turns each pair has made at a far position, and what it had seen in training."),
         x=Axis(_("pair i")),
         y=Axis(_("turns"), log=True),
-        slider=_base_slider(),
-        captions=[
-            said.format(unseen=int(u), slow=int(s), reach=reach)
-            for u, s in zip(found.unseen, found.unfinished, strict=True)
-        ],
-        released=_keeper("rope_base", lr.BASES, lr.BASES[0]),
     )
 
 
 def _waves(found: lr.Spectrum) -> None:
     """Moved by the slider of the turns."""
     lines.show(
+        live.Picture(
+            key="rope_waves",
+            quantity="wavelength",
+            says=_("How many tokens each pair needs for one turn."),
+            slider=_base_slider(hidden=True),
+        ),
         np.stack([found.waves, np.full_like(found.waves, lr.REACH)], 1),
         np.arange(found.waves.shape[1]),
         [
             Series(_("tokens for one turn"), "q"),
             Series(_("position {n}").format(n=f"{lr.REACH:,}"), "quiet", dash=True),
         ],
-        key="rope_waves",
-        quantity="wavelength",
-        says=_("How many tokens each pair needs for one turn."),
         x=Axis(_("pair i")),
         y=Axis(_("tokens"), log=True),
-        slider=_base_slider(hidden=True),
     )
 
 
@@ -186,16 +192,18 @@ def _factor_slider(**how: bool) -> live.Slider:
 
 def _slow(pairs: int) -> None:
     lines.show(
+        live.Picture(
+            key="rope_slow",
+            quantity="slowdown",
+            says=_("How many times slower each pair turns than it was trained to."),
+            slider=_factor_slider(),
+            released=_keeper("rope_s", lr.STRETCHES, lr.STRETCHES[32]),
+        ),
         frame.cached(lr.slowdowns, MODEL),
         np.arange(pairs),
         _series(lr.METHODS),
-        key="rope_slow",
-        quantity="slowdown",
-        says=_("How many times slower each pair turns than it was trained to."),
         x=Axis(_("pair i")),
         y=Axis(_("times slower"), log=True, low=0.9, high=130),
-        slider=_factor_slider(),
-        released=_keeper("rope_s", lr.STRETCHES, lr.STRETCHES[32]),
     )
 
 
@@ -206,17 +214,19 @@ def _far(pairs: int) -> None:
     seen = np.full_like(angles[:, :1], angles[0, 0][places == MODEL.trained])
     series = [*_series(lr.METHODS), Series(_("largest angle in training"), "quiet")]
     lines.show(
+        live.Picture(
+            key="rope_far",
+            quantity="angles",
+            says=_("The angle of one slow pair along the text."),
+            slider=_factor_slider(hidden=True),
+        ),
         np.concatenate([angles, seen], 1),
         places,
         series,
-        key="rope_far",
-        quantity="angles",
-        says=_("The angle of one slow pair along the text."),
         x=Axis(_("position in the text")),
         y=Axis(_("angle of pair {i}, rad").format(i=pair), low=0),
         marks=((MODEL.trained, _("trained up to here")),),
         moving=np.array(lr.STRETCHES) * MODEL.trained,
-        slider=_factor_slider(hidden=True),
     )
 
 
@@ -227,20 +237,22 @@ def repaired() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
+            live.Picture(
+                key="rope_fix",
+                quantity="loss",
+                says=_("Loss along four long stories, with every method."),
+                slider=live.Slider(
+                    "rope_fix", _("Factor s"), long_losses.FACTORS, s, tuple(f"{s:.2f}" for s in long_losses.FACTORS)
+                ),
+                released=_keeper("rope_fix", long_losses.FACTORS, 2.5),
+            ),
             found.values,
             found.at,
             _series(long_losses.METHODS),
-            key="rope_fix",
-            quantity="loss",
-            says=_("Loss along four long stories, with every method."),
             x=Axis(_("position in the text")),
             y=Axis(_("loss, nats a token"), low=1, high=7.8),
-            slider=live.Slider(
-                "rope_fix", _("Factor s"), long_losses.FACTORS, s, tuple(f"{s:.2f}" for s in long_losses.FACTORS)
-            ),
             marks=((trained, _("trained up to here")),),
             tall=340,
-            released=_keeper("rope_fix", long_losses.FACTORS, 2.5),
         )
     with right:
         spans = ((0, trained), (trained, 2 * trained), (2 * trained, long_losses.TOKENS))

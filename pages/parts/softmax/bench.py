@@ -81,7 +81,7 @@ def model_row() -> Row:
         query = _query(reading.tokens)
     with four:
         _examples()
-    calm = oh.Demo(reading.ids, reading.tokens, layer, head)
+    calm = oh.Demo(sentence.of(reading), layer, head)
     scaled = frame.cached(oh.head_of, calm).scaled[query, : query + 1]
     return _fitting(tuple(float(x) for x in scaled), tuple(sentence.names(reading.tokens)[: query + 1]))
 
@@ -89,18 +89,8 @@ def model_row() -> Row:
 def _query(tokens: tuple[str, ...]) -> int:
     """The word whose row is taken; the first one sees only itself, so there is nothing to share."""
     last = len(tokens) - 1
-    now = min(controls.kept("row_of", last, _between(1, last)), last)
-    if now == last:  # the last word of whatever text comes next
-        controls.forget("row_of")
-    st.session_state["row_of_choice"] = now
-    st.selectbox(
-        _("The row of"),
-        range(1, last + 1),
-        key="row_of_choice",
-        format_func=lambda i: f"{i} · {tokens[i]}",
-        on_change=lambda: controls.keep("row_of", st.session_state["row_of_choice"], last),
-    )
-    return now
+    places = range(1, last + 1)
+    return controls.listed(_("The row of"), places, last, key="row_of", shown=lambda i: f"{i} · {tokens[i]}")
 
 
 def _between(low: int, high: int) -> Any:
@@ -132,7 +122,7 @@ def _fitting(scores: lab.Scores, names: tuple[str, ...]) -> Row:
 def typed_row() -> Row:
     left, right = st.columns([4, 1.2], vertical_alignment="bottom")
     with left:
-        text = st.text_input(_("2 to 16 scores"), TYPED, key="scores", bind="query-params", max_chars=240)
+        text = controls.typed("2 to 16 scores", TYPED, key="scores", longest=240)
     with right:
         _examples()
     scores = read_scores(text or "")
@@ -160,7 +150,7 @@ def _examples() -> None:
 
 def put_on_bench(scores: str) -> None:
     """These scores, typed in, at temperature 1: used by buttons."""
-    st.session_state["scores"] = scores
+    controls.keep("scores", scores, TYPED)
     controls.keep("scores_of", "typed", "model")
     controls.forget("temperature", "slope", "score")
 
@@ -218,18 +208,20 @@ def shares(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     """The signature: every score's share at every temperature, outlined at temperature 1."""
     template, most = _("entropy {bits} bit, at most {most}"), f"{np.log2(len(row.scores)):.2f}"
     bars.show(
+        live.Picture(
+            key="shares",
+            quantity="shares",
+            says=_("Each score's share; the higher the temperature, the flatter. Outlined: temperature 1."),
+            slider=slider,
+            captions=[template.format(bits=f"{max(0.0, bits):.2f}", most=most) for bits in found.entropy],
+            signature=True,
+            released=_let_go,
+        ),
         row.labels,
         found.shares,
-        key="shares",
-        quantity="shares",
-        says=_("Each score's share; the higher the temperature, the flatter. Outlined: temperature 1."),
         ghost=found.shares[lab.TEMPERATURES.index(1.0)],
         high=1.0,
-        slider=slider,
         tools=True,
-        signature=True,
-        captions=[template.format(bits=f"{max(0.0, bits):.2f}", most=most) for bits in found.entropy],
-        released=_let_go,
     )
 
 
@@ -246,17 +238,19 @@ def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] 
 
     template = _("largest slope {most}, of at most 0.25")
     matrix.show(
+        live.Picture(
+            key="slopes",
+            quantity="slopes",
+            says=_(sm.SLOPES.says),
+            slider=replace(slider, hidden=True),  # the one beside it moves both
+            captions=[template.format(most=tell(m)) for m in found.slopes.max((1, 2))],
+            released=receive,
+        ),
         found.slopes,
-        key="slopes",
-        quantity="slopes",
-        says=_(sm.SLOPES.says),
         rows=names,
         columns=names,
         look=matrix.Look(N_("share moves"), N_("score moves"), "a", "quiet", bound=0.25, most=60, tall=430),
-        slider=replace(slider, hidden=True),  # the one beside it moves both
         cell=cell,
-        captions=[template.format(most=tell(m)) for m in found.slopes.max((1, 2))],
-        released=receive,
     )
     return cell
 
@@ -282,17 +276,21 @@ def _steps(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     template = _("max {most} · sum of e^ẑ {naive} · sum of e^(ẑ − max) {total} · the shares add up to {one}")
     numbers = zip(found.most, found.naive_total, found.total, found.shares.sum(-1), strict=True)
     matrix.show(
+        live.Picture(
+            key="steps",
+            quantity="softmax_steps",
+            says=_("The row on its way from scores to shares, one step a line."),
+            slider=slider,
+            captions=[
+                template.format(most=tell(m), naive=tell(a), total=tell(b), one=tell(s)) for m, a, b, s in numbers
+            ],
+            released=receive,
+        ),
         found.steps,
-        key="steps",
-        quantity="softmax_steps",
-        says=_("The row on its way from scores to shares, one step a line."),
         rows=[_(name) for name in STEP_ROWS],
         columns=list(row.names),
         look=table(*(max(x, 1e-6) for x in finite[:3]), 1.0, 1.0),
-        slider=slider,
         cell=cell,
-        captions=[template.format(most=tell(m), naive=tell(a), total=tell(b), one=tell(s)) for m, a, b, s in numbers],
-        released=receive,
     )
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -365,14 +363,18 @@ def _mix(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     with left:
         template = _("mixed: red {r}, green {g}, blue {b}")
         swatch.show(
+            live.Picture(
+                key="mix",
+                quantity="mixed",
+                says=_("The colours of the row, mixed with its shares."),
+                slider=slider,
+                captions=[template.format(r=f"{r:.0f}", g=f"{g:.0f}", b=f"{b:.0f}") for r, g, b in mixed],
+                released=_let_go,
+            ),
             found.shares,
             colours,
             mixed,
             list(row.names),
-            key="mix",
-            slider=slider,
-            captions=[template.format(r=f"{r:.0f}", g=f"{g:.0f}", b=f"{b:.0f}") for r, g, b in mixed],
-            released=_let_go,
         )
     with right:
         prose("softmax", "mix", coldest=f"{lab.TEMPERATURES[0]:g}", lacks=tell(1 - float(found.shares[0].max())))
@@ -398,18 +400,20 @@ def _triangle(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         plane.show(
+            live.Picture(
+                key="triangle",
+                quantity="triangle",
+                says=_("Three shares as one point of a triangle, moving with the temperature."),
+                slider=slider,
+                captions=[" · ".join(f"{n} {p:.3f}" for n, p in zip(names, ps, strict=True)) for ps in seen.shares],
+                released=_let_go,
+            ),
             lab.CORNERS,
             names,
             moving=seen.points[:, None],
             movers=["p"],
             pull=seen.shares[:, None],
             hull=True,
-            key="triangle",
-            quantity="triangle",
-            says=_("Three shares as one point of a triangle, moving with the temperature."),
-            slider=slider,
-            captions=[" · ".join(f"{n} {p:.3f}" for n, p in zip(names, ps, strict=True)) for ps in seen.shares],
-            released=_let_go,
             tall=330,
         )
     with right:

@@ -1,4 +1,4 @@
-"""Below the lab: add a constant, number formats, examples as often printed, NumPy, checks, mistakes, downloads."""
+"""Below the lab: add a constant, number formats, rows to be checked, NumPy, checks, mistakes, downloads."""
 
 from __future__ import annotations
 
@@ -52,18 +52,20 @@ def add_constant(row: Row) -> None:
         prose("softmax", "add")
     with left:
         matrix.show(
+            live.Picture(
+                key="added",
+                quantity="added",
+                says=_("A constant is added to every score: scores and exponentials move, the shares stand still."),
+                slider=_slider("add_c", "c", lab.ADDED, 0.0),
+                released=_keeps("add_c", lab.ADDED, 0.0),
+            ),
             frames,
-            key="added",
-            quantity="added",
-            says=_("A constant is added to every score: scores and exponentials move, the shares stand still."),
             rows=["z + c", "e^(z + c)", _("share")],
             columns=list(row.names),
             look=table(
                 100.0 + float(np.abs(calm[0]).max()), max(float(calm[1].max()), 1e-6), 1.0, strip=_("the shares")
             ),
             row=2,
-            slider=_slider("add_c", "c", lab.ADDED, 0.0),
-            released=_keeps("add_c", lab.ADDED, 0.0),
         )
 
 
@@ -78,21 +80,23 @@ def number_formats(row: Row) -> None:
     best, offs = int(np.argmax(row.scores)), np.abs(frames[:, 3] - exact).max(-1)
     with left:
         matrix.show(
-            frames,
-            key="formats",
-            quantity="number_format",
-            says=_(
-                "The row, moved up until its exponentials overflow: the naive shares break, the stable ones do not."
+            live.Picture(
+                key="formats",
+                quantity="number_format",
+                says=_(
+                    "The row, moved up until its exponentials overflow: the naive shares break, the stable ones do not."
+                ),
+                slider=_slider("largest", _("Largest score"), lab.LARGEST, 1.0),
+                captions=[
+                    template.format(naive=tell(f[2, best]), stable=tell(f[3, best]), off=power(off, 0))
+                    for f, off in zip(frames, offs, strict=True)
+                ],
+                released=_keeps("largest", lab.LARGEST, 1.0),
             ),
+            frames,
             rows=[_("score"), "e^z", _("naive p"), _("stable p")],
             columns=list(row.names),
             look=table(1000.0, end.most, 1.0, 1.0),
-            slider=_slider("largest", _("Largest score"), lab.LARGEST, 1.0),
-            captions=[
-                template.format(naive=tell(f[2, best]), stable=tell(f[3, best]), off=power(off, 0))
-                for f, off in zip(frames, offs, strict=True)
-            ],
-            released=_keeps("largest", lab.LARGEST, 1.0),
         )
     with right:
         numbers = dict(form=form, most=tell(end.most), limit=f"{end.limit:.2f}")
@@ -115,20 +119,18 @@ def numpy_cell(row: Row) -> None:
 
 
 def claims() -> None:
-    """Worked examples as they are often printed, beside what the scores really give."""
-    st.subheader(_("Often printed, computed again"), anchor=False)
+    """Rows of shares that may be wrong, beside what the scores really give."""
+    st.subheader(_("Is this row right?"), anchor=False)
     chosen = controls.choice("Example", CLAIMS, "cold", key="printed", hide_label=True)
     claim, verdict = lab.CLAIMS[chosen], frame.cached(lab.judge, lab.CLAIMS[chosen])
     left, right = st.columns([3, 2], gap="medium")
     names = [written(z) for z in claim.scores]
     with left:
         bars.show(
+            live.Picture(key="printed", quantity="shares", says=_("The true shares; outlined, this row.")),
             names,
             np.array(verdict.shares),
-            key="printed",
-            quantity="shares",
-            says=_("The true shares; outlined, the row that is often printed."),
-            ghost=np.array(claim.printed),
+            ghost=np.array(claim.row),
             high=1.0,
         )
         _table(claim, verdict, names)
@@ -147,12 +149,12 @@ def _typed(scores: lab.Scores) -> str:
 
 def _table(claim: lab.Claim, verdict: lab.Verdict, names: list[str]) -> None:
     digits = len(f"{claim.unit:.10f}".rstrip("0").split(".")[1])
-    head = f"| {_('score')} | {_('often printed')} | {_('true')} | {_('difference')} |\n|---|---|---|---|\n"
+    head = f"| {_('score')} | {_('this row')} | {_('true')} | {_('difference')} |\n|---|---|---|---|\n"
     rows = [
         f"| {name} | {said:.{digits}f} | {share:.{digits + 1}f} | {said - share:+.{digits + 1}f} |"
-        for name, said, share in zip(names, claim.printed, verdict.shares, strict=True)
+        for name, said, share in zip(names, claim.row, verdict.shares, strict=True)
     ]
-    total = f"| {_('sum')} | {sum(claim.printed):.{digits}f} | {sum(verdict.shares):.{digits + 1}f} | |"
+    total = f"| {_('sum')} | {sum(claim.row):.{digits}f} | {sum(verdict.shares):.{digits + 1}f} | |"
     st.markdown(head + "\n".join([*rows, total]).replace("-", "−"))
 
 
@@ -162,13 +164,19 @@ def _numbers(chosen: str, claim: lab.Claim) -> dict[str, object]:
     exps = [float(np.exp(z)) for z in lab.CLAIMS["first"].scores]
     return {
         "first": dict(total=f"{sum(exps):.4f}", rounded=f"{sum(round(x, 2) for x in exps):.2f}"),
-        "cold": dict(total=f"{sum(claim.printed):.2f}"),
+        "cold": dict(total=f"{sum(claim.row):.2f}", **_ratios()),
         "warm": {},
         "four": dict(nearest=f"{near.temperature:.2f}", misses=f"{near.gap:.3f}"),
         "thousand": dict(owner=_typed(lab.OWNER), nearest=f"{near.temperature:g}"),
         "lonely": dict(rest=tell(known.rest), slope=tell(known.slope), far=tell(known.far), gap=f"{known.gap:.1f}"),
         "reversed": {},
     }[chosen]
+
+
+def _ratios() -> dict[str, str]:
+    """How many times as large a share of the cold row is as the one after it."""
+    one, two, three = lab.CLAIMS["cold"].row
+    return dict(first=f"{one / two:.1f}", second=f"{two / three:.2f}")
 
 
 def check(row: Row) -> None:

@@ -13,7 +13,7 @@ from core import tokenizer
 from core.lab import text as sentence
 from core.lab.subject import STORIES
 from core.topics.tokens import bpe, table
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import lines, live, matrix, pieces
 from pages.shared.text import N_, _, prose, say
@@ -56,8 +56,6 @@ def keep_stop(key: str, stops: Sequence[float], default: float) -> Callable[[str
 
 def slider(key: str, label: str, stops: Sequence[int], default: int, *, together: bool = False) -> live.Slider:
     value = controls.kept(key, default, controls.near(stops))
-    if value == default:  # not chosen, so it may be another one for the next text
-        controls.forget(key)
     return live.Slider(key, label, tuple(stops), value, tuple(f"{stop:,}" for stop in stops), together=together)
 
 
@@ -68,7 +66,7 @@ def word() -> bpe.Demo:
     """The visitor's word and the encoding whose table merges it."""
     left, middle, right = st.columns([4, 3, 1.6], vertical_alignment="bottom")
     with left:
-        typed = st.text_input(_("A word, or a few"), WORD, key="word", bind="query-params")
+        typed = controls.typed("A word, or a few", WORD, key="word", longest=400)
     with middle:
         encoding = controls.pick("Encoding", tokenizer.ENCODINGS, "gpt2", key="encoding")
     with right:
@@ -78,9 +76,9 @@ def word() -> bpe.Demo:
         say("Only the first «n» characters are merged here.", n=bpe.LONGEST_WORD)
     if "empty" in read.notes:
         say("The box is empty, so here is an example.")
-    if st.session_state.get("_tokens_word", read.text) != read.text:  # the guess and the merges were another word's
-        controls.forget("merge", "pieces")
-    st.session_state["_tokens_word"] = read.text
+    if address.changed("word", read.text):  # the guess and the merges were another word's
+        controls.forget("merge")
+        predict.forget("pieces")
     return bpe.Demo(" " * front + read.text, encoding)
 
 
@@ -127,14 +125,16 @@ def merges(demo: bpe.Demo, asked: bool) -> None:
     ]
     dial = slider("merge", _("Merges"), range(len(states)), 0)
     pieces.show(
+        live.Picture(
+            key="merges",
+            quantity="merges",
+            says=_("A word in pieces, from single bytes to the pieces that a model gets."),
+            slider=dial,
+            captions=[_told(k, state) for k, state in enumerate(states)],
+            signature=True,
+            released=keep_stop("merge", dial.stops, 0),
+        ),
         strips,
-        key="merges",
-        quantity="merges",
-        says=_("A word in pieces, from single bytes to the pieces that a model gets."),
-        slider=dial,
-        captions=[_told(k, state) for k, state in enumerate(states)],
-        signature=True,
-        released=keep_stop("merge", dial.stops, 0),
     )
     prose("tokens", "merging", encoding=demo.encoding)
     if (asked or dial.value) and bpe.agrees(demo, states[-1]):
@@ -223,38 +223,15 @@ def sides(text: str) -> None:
         title = _title(way, n, len(text.encode()), found)
         strips.append(pieces.Strip(found, title=title, ranked=way in tokenizer.ENCODINGS))
     pieces.show(
+        live.Picture(key="sides", quantity="pieces", says=_("The same text cut in several ways.")),
         strips,
-        key="sides",
-        quantity="pieces",
-        says=_("The same text cut in several ways."),
     )
     _counters(text, counts)
 
 
 def _chosen_ways() -> tuple[str, ...]:
-    """Which ways to cut stand below each other; their names in the URL, separated by commas."""
-
-    def read(written: str) -> tuple[str, ...] | None:
-        found = tuple(way for way in WAYS if way in written.split(","))
-        return found or None
-
-    now = controls.kept("ways", tuple(WAYS), read)
-    st.session_state["ways_choice"] = list(now)
-
-    def changed() -> None:
-        picked = st.session_state["ways_choice"] or ["gpt2"]
-        controls.keep("ways", tuple(way for way in WAYS if way in picked), tuple(WAYS))
-
-    st.pills(
-        _("Cut by"),
-        list(WAYS),
-        selection_mode="multi",
-        key="ways_choice",
-        format_func=lambda way: _(WAYS[way]),
-        on_change=changed,
-        label_visibility="collapsed",
-    )
-    return now
+    """Which ways to cut stand below each other."""
+    return controls.some("Cut by", WAYS, tuple(WAYS), ("gpt2",), key="ways")
 
 
 def _title(way: str, n: int, n_bytes: int, found: tuple[tokenizer.Piece, ...]) -> str:
@@ -307,10 +284,10 @@ def _scripts(text: str, way: str) -> None:
     left, right = st.columns([1, 1], gap="medium")
     with left:
         matrix.show(
+            live.Picture(
+                key="scripts", quantity="tokens_per_character", says=_("Tokens a character, script by script.")
+            ),
             np.array(shares),
-            key="scripts",
-            quantity="tokens_per_character",
-            says=_("Tokens a character, script by script."),
             rows=[*tokenizer.ENCODINGS, MODEL],
             columns=names,
             look=matrix.Look(row_title="", column_title=N_("tokens a character"), bound=4.0, most=64, flat=44),
@@ -322,7 +299,7 @@ def _scripts(text: str, way: str) -> None:
             pieces.Strip(cut(story, way), title=title.format(name=name, characters=len(story), n=len(cut(story, way))))
             for name, story in zip(names, SCRIPTS.values(), strict=True)
         ]
-        pieces.show(strips, key="stories", quantity="pieces", says=_("One story in four scripts."))
+        pieces.show(live.Picture(key="stories", quantity="pieces", says=_("One story in four scripts.")), strips)
 
 
 def _real(found: tuple[tokenizer.Piece, ...]) -> list[tokenizer.Piece]:
@@ -347,12 +324,14 @@ def _round(text: str, way: str) -> None:
     broken = next((i for i, kept in enumerate(back) if i and "\ufffd" in kept and "\ufffd" not in text), 0)
     dial = slider("gone", _("Id left out"), range(drawn + 1), broken)
     pieces.show(
+        live.Picture(
+            key="back",
+            quantity="decoded",
+            says=_("The pieces of a text, one left out, and the text that comes back."),
+            slider=dial,
+            released=keep_stop("gone", dial.stops, broken),
+        ),
         strips,
-        key="back",
-        quantity="decoded",
-        says=_("The pieces of a text, one left out, and the text that comes back."),
-        slider=dial,
-        released=keep_stop("gone", dial.stops, broken),
     )
     _journey(text, way)
 
@@ -395,7 +374,7 @@ def _special(text: str, way: str) -> None:
         found = frame.cached(_cut_special, end, way, special)
         strips.append(pieces.Strip(found, title=f"<|endoftext|> · {_(name)}"))
     strips.append(pieces.Strip(cut(text, "model"), title=_("stories15M puts <s> in front")))
-    pieces.show(strips, key="chat", quantity="pieces", says=_("A chat with its special tokens."))
+    pieces.show(live.Picture(key="chat", quantity="pieces", says=_("A chat with its special tokens.")), strips)
     prose("tokens", "special")
     with st.expander(_("The string itself")):
         st.code(tokenizer.chat_text(tuple(messages)), language=None, wrap_lines=True)
@@ -407,7 +386,7 @@ def _cut_special(text: str, way: str, special: bool) -> tuple[tokenizer.Piece, .
 
 def _find(text: str, way: str) -> None:
     """The entries of an encoding that contain a few letters."""
-    wanted = st.text_input(_("Find in the vocabulary"), "token", key="find", bind="query-params", max_chars=40)
+    wanted = controls.typed("Find in the vocabulary", "token", key="find", longest=40)
     wanted = wanted or "token"
     count, found = frame.cached(tokenizer.find, wanted, way)
     template = N_(
@@ -416,7 +395,10 @@ def _find(text: str, way: str) -> None:
     values = dict(count=f"{count:,}", size=f"{tokenizer.size(way):,}", way=way, wanted=wanted, shown=len(found))
     say(template if found else N_("None of the «size» entries of «way» contains “«wanted»”."), **values)
     if found:
-        pieces.show([pieces.Strip(found)], key="found", quantity="vocabulary", says=_("Entries of the vocabulary."))
+        pieces.show(
+            live.Picture(key="found", quantity="vocabulary", says=_("Entries of the vocabulary.")),
+            [pieces.Strip(found)],
+        )
 
 
 # ---- a table of one's own ----
@@ -424,13 +406,8 @@ def _find(text: str, way: str) -> None:
 
 def training(text: str) -> None:
     """Learn merges from a text; the slider says how many of them are used on the visitor's sentence."""
-    lesson = st.text_area(
-        _("Change the text that is learned from, then drag “Vocabulary”"),
-        _stories(),
-        key="learn",
-        bind="query-params",
-        height=110,
-    )
+    label = N_("Change the text that is learned from, then drag “Vocabulary”")
+    lesson = controls.typed(label, _stories(), key="learn", longest=LONGEST_LESSON + 1, height=110)
     read = tokenizer.as_typed(lesson or "", _stories(), LONGEST_LESSON)
     if "cut" in read.notes:
         say("The text was cut: learning uses «n» characters.", n=f"{LONGEST_LESSON:,}")
@@ -471,13 +448,15 @@ def _grown(learned: bpe.Training, states: Any, dial: live.Slider, receive: Calla
         left, right = (tokenizer.visible(part) for part in (one.left, one.right))
         captions.append(told.format(n=len(states[k]), left=left, right=right, count=one.count))
     pieces.show(
+        live.Picture(
+            key="grown",
+            quantity="trained",
+            says=_("Your sentence, cut by the table that was just learned."),
+            slider=dial,
+            captions=captions,
+            released=receive,
+        ),
         strips,
-        key="grown",
-        quantity="trained",
-        says=_("Your sentence, cut by the table that was just learned."),
-        slider=dial,
-        captions=captions,
-        released=receive,
     )
 
 
@@ -485,16 +464,18 @@ def _curve(learned: bpe.Training, states: Any, dial: live.Slider, receive: Calla
     sizes, own = np.array(dial.stops), [len(state) for state in states]
     both = np.array([learned.lengths, own], float)
     lines.show(
+        live.Picture(
+            key="curve",
+            quantity="trained.length",
+            says=_("The larger the vocabulary, the fewer pieces."),
+            slider=dial,
+            released=receive,
+        ),
         100 * both / both[:, :1],
         sizes,
         [lines.Series(_("the text it learned from"), "a"), lines.Series(_("your sentence"), "q")],
-        key="curve",
-        quantity="trained.length",
-        says=_("The larger the vocabulary, the fewer pieces."),
         x=lines.Axis(_("entries in the vocabulary")),
         y=lines.Axis(_("pieces for 100 bytes"), low=0.0),
         moving=sizes,
-        slider=dial,
         tall=230,
-        released=receive,
     )

@@ -18,7 +18,7 @@ from pages.parts.tokens import cutting as first_half
 from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
-from pages.shared.pictures import bars, code, lines, matrix, pieces, plane
+from pages.shared.pictures import bars, code, lines, live, matrix, pieces, plane
 from pages.shared.text import N_, _, prose, say
 
 SHOWN = 24  # numbers of a row that are drawn
@@ -42,14 +42,16 @@ def rows(text: str) -> None:
 
     say("Click a piece: its row is framed in the picture, and the rows most like it are listed.")
     pieces.show(
+        live.Picture(
+            key="tokens",
+            quantity="ids",
+            says=_("The tokens of your sentence and their ids. A click chooses one."),
+            released=chosen,
+        ),
         [pieces.Strip(vectors_of(reading))],
-        key="tokens",
-        quantity="ids",
-        says=_("The tokens of your sentence and their ids. A click chooses one."),
         choose=True,
         chosen=at,
         tools=False,
-        released=chosen,
     )
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -67,16 +69,14 @@ def vectors_of(reading: Any) -> tuple[tokenizer.Piece, ...]:
 
 
 def _rows(reading: Any, at: int, product: bool) -> None:
-    demo = vectors.Demo(reading.ids, reading.tokens, product)
+    demo = vectors.Demo(sentence.of(reading), product)
     trace = frame.cached(vectors.run, demo)
     step = trace[PRODUCT if product else EMBED]
     size = vectors.ours()
     names = [f"{token} {id}" for token, id in zip(reading.tokens, reading.ids, strict=True)]
     matrix.show(
+        live.Picture(key="rows", quantity=step.quantity.name, says=_(step.quantity.says)),
         step.value[:, :SHOWN],
-        key="rows",
-        quantity=step.quantity.name,
-        says=_(step.quantity.says),
         rows=names,
         columns=None,
         look=matrix.Look(row_title=N_("token"), column_title=N_("dimension"), flat=18),
@@ -108,11 +108,9 @@ def _neighbours(token: str, id: int) -> None:
     found = frame.cached(vectors.neighbours, id)
     say("**Nearest rows to “«token»”**, of all «n», by cosine:", token=token, n=f"{vectors.ours().rows:,}")
     bars.show(
+        live.Picture(key="near", quantity="cosine", says=_("The rows most like the chosen one.")),
         [one.token for one in found[:8]],
         np.maximum([one.cosine for one in found[:8]], 0),
-        key="near",
-        quantity="cosine",
-        says=_("The rows most like the chosen one."),
         high=1.0,
     )
     if vectors.untouched(id):
@@ -126,11 +124,13 @@ def _map(reading: Any) -> None:
     ids = tuple(different)[:ON_MAP]
     found = frame.cached(vectors.plane, ids)
     plane.show(
+        live.Picture(
+            key="map",
+            quantity="embed.plane",
+            says=_("The rows of your sentence's tokens in the plane in which they differ most."),
+        ),
         found.points,
         [different[id] for id in ids],
-        key="map",
-        quantity="embed.plane",
-        says=_("The rows of your sentence's tokens in the plane in which they differ most."),
         titles=(_("first axis"), _("second axis")),
         tall=300,
     )
@@ -154,6 +154,7 @@ def table() -> dict[str, str]:
         our_width=ours.width,
         our_share=f"{ours.share:.0%}",
         untouched=f"{spread.untouched:,}",
+        apart=f"{spread.apart:.5f}",
     )
 
 
@@ -168,6 +169,11 @@ def senses() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
+            live.Picture(
+                key="drift",
+                quantity="cosine.depth",
+                says=_("How alike one word's vectors are, from the table through all blocks."),
+            ),
             np.stack([found.one, found.other, found.between]),
             np.arange(len(found.one)),
             [
@@ -175,9 +181,6 @@ def senses() -> None:
                 lines.Series(_("second meaning, two sentences"), "q", dash=True, dots=True),
                 lines.Series(_("one meaning with the other"), "k", dots=True),
             ],
-            key="drift",
-            quantity="cosine.depth",
-            says=_("How alike one word's vectors are, from the table through all blocks."),
             x=lines.Axis(_("blocks passed; 0 is the table")),
             y=lines.Axis(_("cosine"), low=0.0, high=1.05),
             tall=260,
@@ -208,10 +211,8 @@ def whole_way(text: str) -> None:
         with column:
             ending = frame.cached(vectors.pieces, shown)[-8:]
             pieces.show(
+                live.Picture(key=f"ending_{i}", quantity="ids", says=_("The last pieces of the text.")),
                 [pieces.Strip(ending, title=f"{_(name)} · {_('the last pieces')}")],
-                key=f"ending_{i}",
-                quantity="ids",
-                says=_("The last pieces of the text."),
                 tools=False,
             )
             bars.next_words(list(found.words[:5]), key=f"next_{i}", answer=answer.id)
@@ -238,13 +239,15 @@ def _writing(reading: Any) -> None:
         captions.append(told + " " + _("This token means the end, so writing stops.") * (made.ended and k == len(new)))
     dial = first_half.slider("written", _("Tokens written"), range(len(strips)), 0)
     pieces.show(
+        live.Picture(
+            key="story",
+            quantity="written",
+            says=_("The text as the model writes on, always with the likeliest token."),
+            slider=dial,
+            captions=captions,
+            released=first_half.keep_stop("written", dial.stops, 0),
+        ),
         strips,
-        key="story",
-        quantity="written",
-        says=_("The text as the model writes on, always with the likeliest token."),
-        slider=dial,
-        captions=captions,
-        released=first_half.keep_stop("written", dial.stops, 0),
     )
 
 

@@ -68,6 +68,16 @@ def _fading(found: rec.Fading, radius: float) -> None:
     last = _number(found.attention[-1])
     values = np.stack([found.rnn, found.gru, *still, found.power], 1)
     lines.show(
+        live.Picture(
+            key="fading",
+            quantity="influence",
+            says=_("How strongly the last state answers to a word, by how far back it stands."),
+            slider=live.Slider(
+                "rnn_radius", _("Factor λ of each step"), rec.RADII, radius, tuple(f"{r:.2f}" for r in rec.RADII)
+            ),
+            captions=[left.format(n=n - 1, rnn=_number(a), gru=_number(b), attention=last) for a, b in ends],
+            released=window.receive("rnn_radius", rec.RADII, 1.0),
+        ),
         np.clip(values, 1e-30, 1e30),
         np.arange(n),
         [
@@ -77,16 +87,8 @@ def _fading(found: rec.Fading, radius: float) -> None:
             Series(_("stories15M, trained"), "a", dash=True),
             Series("λᵗ", "quiet", dash=True),
         ],
-        key="fading",
-        quantity="influence",
-        says=_("How strongly the last state answers to a word, by how far back it stands."),
         x=Axis(_("words back")),
         y=Axis(_("influence, that of the last word = 1"), log=True, low=1e-8, high=1e3),
-        slider=live.Slider(
-            "rnn_radius", _("Factor λ of each step"), rec.RADII, radius, tuple(f"{r:.2f}" for r in rec.RADII)
-        ),
-        captions=[left.format(n=n - 1, rnn=_number(a), gru=_number(b), attention=last) for a, b in ends],
-        released=window.receive("rnn_radius", rec.RADII, 1.0),
         tall=330,
     )
 
@@ -107,17 +109,21 @@ def bucket() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
+            live.Picture(
+                key="bucket",
+                quantity="recall",
+                says=_("How much of each past number can still be read off the state."),
+                slider=live.Slider(
+                    "rnn_state", _("Numbers in the state"), rec.WIDTHS, width, tuple(map(str, rec.WIDTHS))
+                ),
+                captions=[together.format(sum=f"{shares[i].sum():.1f}", width=w) for i, w in enumerate(rec.WIDTHS)],
+                released=window.receive("rnn_state", rec.WIDTHS, 12),
+            ),
             np.stack([shares, full], 1),
             np.arange(rec.LAGS),
             [Series(_("state of fixed width"), "warn"), Series(_("attention with its cache"), "a", dash=True)],
-            key="bucket",
-            quantity="recall",
-            says=_("How much of each past number can still be read off the state."),
             x=Axis(_("steps ago")),
             y=Axis(_("share that can be read"), low=0.0, high=1.05),
-            slider=live.Slider("rnn_state", _("Numbers in the state"), rec.WIDTHS, width, tuple(map(str, rec.WIDTHS))),
-            captions=[together.format(sum=f"{shares[i].sum():.1f}", width=w) for i, w in enumerate(rec.WIDTHS)],
-            released=window.receive("rnn_state", rec.WIDTHS, 12),
         )
     with right:
         prose("why", "bucket")
@@ -136,21 +142,23 @@ def bill(measure: str) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
+            live.Picture(
+                key="bill",
+                quantity=measure,
+                says=_("What reading a text costs, by its length."),
+                slider=live.Slider(
+                    "bill_n", _("Length of the text"), rec.LENGTHS, n, tuple(f"{length:,}" for length in rec.LENGTHS)
+                ),
+                captions=_prices(values),
+                released=window.receive("bill_n", rec.LENGTHS, SPAN),
+            ),
             values,
             np.array(rec.LENGTHS),
             [Series(_(window.NAMES[kind]), role) for kind, role in zip(rec.KINDS, ("warn", "quiet", "a"), strict=True)],
-            key="bill",
-            quantity=measure,
-            says=_("What reading a text costs, by its length."),
             x=Axis(_("tokens in the text"), log=True),
             y=Axis(_(titles[measure]), log=True),
             marks=((turn, "n = 2d"),) if measure == "work" else (),
-            slider=live.Slider(
-                "bill_n", _("Length of the text"), rec.LENGTHS, n, tuple(f"{length:,}" for length in rec.LENGTHS)
-            ),
             moving=np.array(rec.LENGTHS),
-            captions=_prices(values),
-            released=window.receive("bill_n", rec.LENGTHS, SPAN),
         )
     with right:
         prose("why", f"bill_{measure}", d=config.d_model, turn=turn)
@@ -200,7 +208,7 @@ def _gaze(text: str) -> np.ndarray:
     """The last row of the head that looks for the receiver, (key,)."""
     reading = sentence.read(text)
     block, head = outcomes.LINK[:2]
-    return frame.cached(oh.head_of, oh.Demo(reading.ids, reading.tokens, block, head)).weights[-1]
+    return frame.cached(oh.head_of, oh.Demo(sentence.of(reading), block, head)).weights[-1]
 
 
 def timeline() -> None:

@@ -9,12 +9,13 @@ import numpy as np
 import streamlit as st
 
 from core.lab import subject
+from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.why import recurrence as rec
 from core.topics.why import window as rc
 from pages.parts.why import lanes
 from pages.parts.why import reach as picture
-from pages.shared import controls, frame, story
+from pages.shared import address, controls, frame, story
 from pages.shared.asks import predict
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, filled, prose
@@ -32,15 +33,15 @@ LEAP = 0.5  # more than this, and one token has made the difference
 def text() -> Reading:
     """The visitor's sentence; what was guessed and found is another text's once it changes."""
     reading = story.ask()
-    if st.session_state.get("_why_text", reading.text) != reading.text:
-        controls.forget("reach", "sight", "hop", "race")
-    st.session_state["_why_text"] = reading.text
+    if address.changed("text", reading.text):
+        controls.forget("reach", "hop", "race")
+        predict.forget("sight")
     return reading
 
 
 def found(reading: Reading) -> rc.Reach:
     """The next word at every window; of a long text that takes a moment, once."""
-    demo = rc.Demo(reading.ids, reading.tokens)
+    demo = rc.Demo(sentence.of(reading))
     if len(reading.ids) <= rc.EVERY:
         return frame.cached(rc.run, demo)
     with st.spinner(_("Reading the text with every window …")):
@@ -69,7 +70,7 @@ def prediction(reading: Reading, found: rc.Reach) -> bool:
     if len(options) < 2:
         return True
     labels = {str(n): _reaching(reading, n) for n in options}
-    chosen = controls.kept("sight", None, controls.one_of([*labels, predict.UNSURE]))
+    chosen = predict.answer("sight")
     window = int(chosen) if chosen in labels else found.needed
     best = found.best[found.at(window)]
     before = found.windows[max(0, found.at(found.needed) - 1)]
@@ -128,7 +129,18 @@ def reach(reading: Reading, found: rc.Reach, guessed: bool) -> None:
     shown = tuple(str(window) for window in found.windows)
     slider = live.Slider("reach", _("Tokens in reach"), found.windows, window, shown)
     released = receive("reach", found.windows, _start(found))
-    picture.show(found, reading.tokens, key="reach", slider=slider, released=released)
+    picture.show(
+        live.Picture(
+            key="reach",
+            quantity="next_probs",
+            says=_("The words that are in reach, and the next word that follows from them."),
+            slider=slider,
+            signature=True,
+            released=released,
+        ),
+        found,
+        reading.tokens,
+    )
     if found.needed == found.windows[0]:
         prose("why", "near", answer=found.answer.token) if guessed else prose("why", "window")
     elif guessed or window >= found.needed:
@@ -179,15 +191,18 @@ def hops(reading: Reading) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lanes.ways(
+            live.Picture(
+                key="hops",
+                quantity="hops",
+                says=_("The way of one word to the last one, hop by hop."),
+                slider=live.Slider("hop", _("Words apart"), stops, now, tuple(map(str, stops))),
+                released=receive("hop", stops, default),
+            ),
             list(reading.tokens),
             [_(name) for name in NAMES.values()],
             [[_hops(int(count)) for count in row] for row in counts],
             [_routes(kind, stops) for kind in NAMES],
             counts,
-            key="hops",
-            says=_("The way of one word to the last one, hop by hop."),
-            slider=live.Slider("hop", _("Words apart"), stops, now, tuple(map(str, stops))),
-            released=receive("hop", stops, default),
         )
     with right:
         far = reading.tokens[-1 - now], reading.tokens[-1]
@@ -221,14 +236,17 @@ def race(reading: Reading) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         lanes.race(
+            live.Picture(
+                key="race",
+                quantity="race",
+                says=_("How much of the text before it each word has taken in after some steps."),
+                slider=live.Slider("race", _("Steps"), stops, now, tuple(map(str, stops))),
+                released=receive("race", stops, 1),
+            ),
             list(reading.tokens),
             [_(name) for name in NAMES.values()],
             [[_step(k, end) for end in ends] for k in stops],
             rec.race(n),
-            key="race",
-            says=_("How much of the text before it each word has taken in after some steps."),
-            slider=live.Slider("race", _("Steps"), stops, now, tuple(map(str, stops))),
-            released=receive("race", stops, 1),
         )
     with right:
         prose("why", "race")

@@ -1,4 +1,4 @@
-"""Common mistakes: what is often written, what is true, how to see it on this page."""
+"""Common mistakes: what looks right, what is true, how to see it on this page."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pages.shared.text import _, filled, lang, sections
 
 
 def show(page: str, names: list[str], **values: object) -> None:
-    """Each name is a section `mistake_<name>` of the page's text: three paragraphs, often written, true, see it here."""
+    """Each name is a section `mistake_<name>` of the page's text: three paragraphs: what looks right, what is true, where to see it."""
     with st.expander(f"{_('Common mistakes')} ({len(names)})"):
         for name in names:
             wrong, right, see = filled(sections(lang(), page)[f"mistake_{name}"], **values).split("\n\n")
-            st.markdown(f"{_('Often written')}: {wrong}\n\n**{_('True')}:** {right}\n\n*{_('See it here')}:* {see}")
+            st.markdown(f"{_('Looks right')}: {wrong}\n\n**{_('True')}:** {right}\n\n*{_('See it here')}:* {see}")
             if name != names[-1]:
                 st.divider()

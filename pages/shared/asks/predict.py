@@ -1,7 +1,7 @@
 """A prediction: one question before the answer is shown. The same thing on all pages.
 
 The answer is read from a trace, every wrong option has a sentence of its own, and not knowing is an answer. The
-choice stands in the URL under the prediction's id, so that a class can later gather and compare.
+choice stays in the session.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.shared import controls
-from pages.shared.text import N_, _, filled
+from pages.shared import address
+from pages.shared.text import N_, _, filled, unmarked
 
 UNSURE = "?"
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """id: its word in the URL. options: the URL's word -> English label. answer: one of these words, from core.
+    """id: its name on this page. options: a word -> English label. answer: one of these words, from core.
     because: the sentence after each option, and after "?"; it may hold «holes»."""
 
     id: str
@@ -34,7 +34,7 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
     bare: the page has asked already, show the options alone.
     """
     options = prediction.options | {UNSURE: N_("I don't know")}
-    chosen = controls.kept(prediction.id, None, controls.one_of(list(options)))
+    chosen = answer(prediction.id)
     if chosen not in options:  # kept from another text, whose options were others
         chosen = None
     widget = f"{prediction.id}_choice"
@@ -43,16 +43,32 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
     if not bare:
         row.markdown(f"**{filled(_(prediction.question), **values)}**", width="content")
     row.segmented_control(
-        filled(_(prediction.question), **values) if not bare else _("Your guess"),
+        unmarked(_(prediction.question), **values) if not bare else _("Your guess"),  # hidden: it is only spoken
         list(options),
         key=widget,
         format_func=lambda token: _(options[token]),
-        on_change=lambda: controls.keep(prediction.id, st.session_state[widget]),
+        on_change=lambda: _guesses().update({prediction.id: st.session_state[widget]}),
         label_visibility="collapsed",
     )
-    if chosen is not None:
-        _verdict(prediction, chosen, values)
+    with st.container():  # always there, so that a verdict moves nothing below it to another place
+        if chosen is not None:
+            _verdict(prediction, chosen, values)
     return chosen
+
+
+def answer(id: str) -> str | None:
+    """What the visitor guessed on this page, None before. No address says it: a copied link would tell the answer."""
+    return _guesses().get(id)
+
+
+def forget(*ids: str) -> None:
+    """Ask again: another text, another question."""
+    for id in ids:
+        _guesses().pop(id, None)
+
+
+def _guesses() -> dict[str, str | None]:
+    return st.session_state.setdefault("_guesses", {}).setdefault(address.here(), {})
 
 
 def _verdict(prediction: Prediction, chosen: str, values: dict[str, object]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.lab.provenance import Provenance
-from pages.shared.pictures import matrix
+from pages.shared.pictures import live, matrix
 from pages.shared.text import N_
 
 
@@ -24,10 +24,8 @@ def show(made: Provenance, *, key: str, quantity: str, says: str, most: int | No
         largest = np.sort(np.argsort(-np.abs(numbers[-1]), kind="stable")[:most])
         numbers, columns = numbers[:, largest], [columns[i] if columns else str(i) for i in largest]
     matrix.show(
+        live.Picture(key=key, quantity=f"{quantity}.terms", says=says),
         numbers,
-        key=key,
-        quantity=f"{quantity}.terms",
-        says=says,
         rows=list(names),
         columns=columns,
         look=matrix.Look(

@@ -21,7 +21,7 @@ from core.topics.home import flow
 from core.whatif import Change
 
 READING = sentence.read(sentence.SENTENCE)
-DEMO = onehead.Demo(READING.ids, READING.tokens)
+DEMO = onehead.Demo(sentence.of(READING))
 
 
 def reference(q, k, v, allowed, tau, scaling=True):
@@ -36,7 +36,7 @@ def reference(q, k, v, allowed, tau, scaling=True):
 @pytest.mark.parametrize("stop", [0, 13, 24, 48])
 @pytest.mark.parametrize("setting", [{}, dict(layer=2, head=0), dict(scaling=False), dict(mask=False)])
 def test_frames_of_a_head_equal_torch_at_every_temperature(stop, setting):
-    demo = onehead.Demo(READING.ids, READING.tokens, **setting)
+    demo = onehead.Demo(sentence.of(READING), **setting)
     head, tau = onehead.head_of(demo), onehead.TEMPERATURES[stop]
     weights, z = reference(head.q, head.k, head.v, head.allowed, tau, demo.scaling)
     frames = onehead.frames(demo, "weights")
@@ -50,8 +50,8 @@ def test_frames_of_a_head_equal_torch_at_every_temperature(stop, setting):
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_every_frame_is_what_the_model_computes_at_that_temperature(step, everywhere):
     stop = 31
-    demo = onehead.Demo(READING.ids, READING.tokens, 4, 4, everywhere=everywhere)
-    hot = onehead.Demo(READING.ids, READING.tokens, 4, 4, temperature=onehead.TEMPERATURES[stop], everywhere=everywhere)
+    demo = onehead.Demo(sentence.of(READING), 4, 4, everywhere=everywhere)
+    hot = onehead.Demo(sentence.of(READING), 4, 4, temperature=onehead.TEMPERATURES[stop], everywhere=everywhere)
     frames = onehead.frames(demo, step).values
     recorded = onehead.run(hot)[f"block4.{step}"].value[4]
     np.testing.assert_allclose(frames[min(stop, len(frames) - 1)], recorded, rtol=1e-3, atol=1e-4)
@@ -60,24 +60,24 @@ def test_every_frame_is_what_the_model_computes_at_that_temperature(step, everyw
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_long_texts_are_heated_in_parts_and_have_the_same_numbers(everywhere):
     reading = sentence.read("One day the dog ran to the park with a ball. " * 14)
-    frames = onehead.frames(onehead.Demo(reading.ids, reading.tokens, 3, 2, everywhere=everywhere), "weights").values
+    frames = onehead.frames(onehead.Demo(sentence.of(reading), 3, 2, everywhere=everywhere), "weights").values
     assert len(frames) == len(onehead.TEMPERATURES) == 49
     tau = onehead.TEMPERATURES[32]
-    hot = onehead.Demo(reading.ids, reading.tokens, 3, 2, temperature=tau, everywhere=everywhere)
+    hot = onehead.Demo(sentence.of(reading), 3, 2, temperature=tau, everywhere=everywhere)
     np.testing.assert_allclose(frames[32], onehead.run(hot)["block3.weights"].value[2], rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(("layer", "head", "clear"), [(5, 1, True), (4, 2, True), (0, 0, False), (2, 0, False)])
 def test_a_sink_is_named_only_where_there_is_one(layer, head, clear):
-    found = facts.sink(onehead.head_of(onehead.Demo(READING.ids, READING.tokens, layer, head)))
+    found = facts.sink(onehead.head_of(onehead.Demo(sentence.of(READING), layer, head)))
     assert found.clear == clear == (found.weight > 0.3 and found.length < 0.6 * found.others)
 
 
 @pytest.mark.parametrize("setting", [{}, dict(scaling=False), dict(mask=False)])
 def test_a_heated_head_is_the_head_of_a_hot_model(setting):
     tau = onehead.TEMPERATURES[7]
-    calm = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, **setting))
-    hot = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, temperature=tau, **setting))
+    calm = onehead.head_of(onehead.Demo(sentence.of(READING), **setting))
+    hot = onehead.head_of(onehead.Demo(sentence.of(READING), temperature=tau, **setting))
     again = onehead.heated(calm, tau)
     np.testing.assert_allclose(again.weights, hot.weights, atol=1e-5)
     np.testing.assert_allclose(again.scaled, hot.scaled, rtol=1e-4, atol=1e-4)
@@ -85,7 +85,7 @@ def test_a_heated_head_is_the_head_of_a_hot_model(setting):
 
 
 def test_the_temperature_of_one_head_leaves_the_others_alone():
-    hot = onehead.run(onehead.Demo(READING.ids, READING.tokens, 5, 1, temperature=3.0))
+    hot = onehead.run(onehead.Demo(sentence.of(READING), 5, 1, temperature=3.0))
     calm = onehead.run(DEMO)
     changed = np.abs(hot["block5.weights"].value - calm["block5.weights"].value).max((1, 2)) > 1e-6
     assert changed.tolist() == [False, True, False, False, False, False]
@@ -95,9 +95,9 @@ def test_the_temperature_of_one_head_leaves_the_others_alone():
 @pytest.mark.parametrize("tau", [1.0, onehead.TEMPERATURES[10]])
 @pytest.mark.parametrize("cell", [(13, 3), (13, 13), (5, 0), (2, 9)])
 def test_provenance_ends_in_the_number_on_the_screen(step, tau, cell):
-    head = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, temperature=tau))
+    head = onehead.head_of(onehead.Demo(sentence.of(READING), temperature=tau))
     made = provenance.explain(head, step, *cell)
-    recorded = onehead.run(onehead.Demo(READING.ids, READING.tokens, temperature=tau))[f"block5.{step}"].value[1][cell]
+    recorded = onehead.run(onehead.Demo(sentence.of(READING), temperature=tau))[f"block5.{step}"].value[1][cell]
     if np.isneginf(recorded):
         assert np.isneginf(made.value)
         assert made.lines[-1].endswith(r"-\infty")
@@ -197,13 +197,13 @@ def test_a_mixture_never_leaves_its_values():
 
 
 def test_facts_that_the_page_tells():
-    sink = facts.sink(onehead.head_of(onehead.Demo(READING.ids, READING.tokens, 4, 2)))
+    sink = facts.sink(onehead.head_of(onehead.Demo(sentence.of(READING), 4, 2)))
     assert sink.weight == pytest.approx(0.64, abs=0.01)
     assert (sink.length, sink.others) == (pytest.approx(0.51, abs=0.01), pytest.approx(4.43, abs=0.01))
     assert facts.sink(onehead.head_of(onehead.Demo(READING.ids[:1], READING.tokens[:1]))) is None
     recorded, both = facts.bilinear(DEMO, 13, 3)
     assert both == pytest.approx(recorded, rel=1e-4)
-    assert facts.unprojected(READING.ids, READING.tokens, 5) > 0.99
+    assert facts.unprojected(sentence.of(READING), 5) > 0.99
     assert facts.against_torch(onehead.head_of(DEMO)) < 1e-5
 
 
@@ -224,21 +224,21 @@ def test_the_recorded_outcomes_are_what_happens():
     for name, links in (("keep", outcomes.keep), ("share", outcomes.share)):
         for link in links[:4]:
             change = Change(cut=(link.layer, link.head, link.query, link.key), share=name == "share")
-            probs = subject.run(READING.ids, READING.tokens, change, ("next_probs",))["next_probs"].value
+            probs = subject.run(sentence.of(READING), change, ("next_probs",))["next_probs"].value
             assert float(probs[sentence.id_of("Amy")]) == pytest.approx(link.p, rel=1e-3, abs=1e-6)
     assert [(w[0].token, round(w[0].p, 3)) for w in (outcomes.cut, outcomes.twin)] == [("Sam", 0.981), ("Sam", 0.968)]
 
 
 def test_a_link_decides_where_the_answer_loses_more_than_half():
     reading = sentence.read("Tom is a")
-    found = cuts.ranking(reading.ids, reading.tokens, share=False)
-    before = subject.run(reading.ids, reading.tokens, subject.UNTOUCHED, ("next_probs",))["next_probs"].value
+    found = cuts.ranking(sentence.of(reading), share=False)
+    before = subject.run(sentence.of(reading), subject.UNTOUCHED, ("next_probs",))["next_probs"].value
     assert found.p == pytest.approx(float(before.max()))
     assert found.p < 0.5
     cut = []
     for link in found.worst[: found.deciders + 1]:
         change = Change(cut=(link.layer, link.head, link.query, link.key))
-        probs = subject.run(reading.ids, reading.tokens, change, ("next_probs",))["next_probs"].value
+        probs = subject.run(sentence.of(reading), change, ("next_probs",))["next_probs"].value
         cut.append(float(probs[found.answer]))
     assert all(p < found.p / 2 for p in cut[:-1])
     assert cut[-1] >= found.p / 2
@@ -260,7 +260,7 @@ def test_recorded_story_losses_are_computed_again():
 def test_the_downloaded_program_prints_the_numbers_of_the_page(tmp_path, source):
     if source == "sentence":
         tau = onehead.TEMPERATURES[20]
-        demo = onehead.Demo(READING.ids, READING.tokens, 4, 4, temperature=tau)
+        demo = onehead.Demo(sentence.of(READING), 4, 4, temperature=tau)
         trace, options = onehead.run(demo), dict(scope="block4.", rotated=True, head=4, kv_head=4, temperature=tau)
     else:
         trace = own_vectors.free_trace(own_vectors.Free(d_k=32, scaling=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,24 +32,20 @@ class Link:
 
 
 def show(
+    picture: live.Picture,
     flow: fl.Flow,
     *,
-    key: str,
     block: int,
     head: int,
     unrolled: bool,
     link: Link | None,
     pages: dict[str, str],
-    released: Callable[[str, Any], None],
 ) -> None:
     """Draw the map. pages: stage -> the page it opens. At most the last 48 tokens are drawn; the page says so."""
     trace, n_layers, n_heads = flow.trace, len(flow.lens) - 1, flow.trace["block0.weights"].value.shape[0]
     from_row = max(0, len(flow.tokens) - MOST_ROWS)
     meta = {
-        "quantity": "resid_post",
-        "label": _("The sentence on its way through the model"),
         "alt": _alt(flow),
-        "signature": False,
         "tokens": flow.tokens[from_row:],
         "blocks": n_layers,
         "heads": n_heads,
@@ -68,7 +63,7 @@ def show(
         "tools": False,
     }
     state = {"block": min(block, n_layers - 1), "head": min(head, n_heads - 1)}
-    live.mount(FLOW, key, meta, _arrays(flow, from_row, n_layers), state=state, triggers=("open",), released=released)
+    picture.mount(FLOW, meta, _arrays(flow, from_row, n_layers), state=state, triggers=("open",))
 
 
 TITLES = {

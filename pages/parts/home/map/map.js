@@ -307,7 +307,7 @@ const FLOW = {
       pen.fillText(clip(pen, token, column.width + 12), column.x + column.width / 2, y);
       pen.font = `12px ${view.font}`;
       pen.fillStyle = view.colours.quiet;
-      pen.fillText(`${(100 * p).toFixed(0)} %`, column.x + column.width / 2, y + 17);
+      pen.fillText(`${(100 * p).toFixed(0)}%`, column.x + column.width / 2, y + 17);
     }
   },
 
@@ -326,7 +326,7 @@ const FLOW = {
       pen.fillRect(end + 62, y - step * 0.32, Math.max(1.5, room * p), step * 0.64);
       pen.textAlign = "left";
       pen.fillStyle = view.ink;
-      pen.fillText(`${(100 * p).toFixed(1)} %`, end + 62 + Math.max(1.5, room * p) + 5, y);
+      pen.fillText(`${(100 * p).toFixed(1)}%`, end + 62 + Math.max(1.5, room * p) + 5, y);
     });
   },
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,18 +14,14 @@ TREEMAP = live.component("treemap", HERE / "treemap.js")
 
 
 def show(
+    picture: live.Picture,
     values: np.ndarray,
     names: list[str],
     part_of: list[int],
     parts: list[str],
     *,
-    key: str,
-    quantity: str,
-    says: str,
     roles: tuple[str, ...],
     tall: int = 300,
-    slider: live.Slider | None = None,
-    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (frame, leaf), not negative, shipped as float64 so that whole numbers stay exact. part_of: the part each
     leaf belongs to; leaves of one part stand next to each other."""
@@ -35,10 +29,7 @@ def show(
     sums = [sum(v for v, p in zip(frames[0], part_of, strict=True) if p == i) for i in range(len(parts))]
     spoken = ", ".join(f"{part} {x / max(1e-12, sum(sums)):.1%}" for part, x in zip(parts, sums, strict=True))
     meta = {
-        "quantity": quantity,
-        "label": says,
-        "alt": f"{says} {spoken}",
-        "signature": False,
+        "alt": f"{picture.says} {spoken}",
         "names": names,
         "partOf": part_of,
         "parts": parts,
@@ -47,4 +38,4 @@ def show(
         "words": {"keys": _("Arrow keys move from part to part."), "column": _("name")},
         "tools": True,
     }
-    live.mount(TREEMAP, key, meta, {"values": frames}, slider=slider, released=released)
+    picture.mount(TREEMAP, meta, {"values": frames})

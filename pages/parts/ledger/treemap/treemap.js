@@ -55,7 +55,7 @@ const TREEMAP = {
     view.columns.forEach(([x, wide, sum], p) => {
       pen.font = `600 13px ${view.font}`;
       pen.fillStyle = view.ink;
-      const label = `${meta.parts[p]} ${((100 * sum) / view.total).toFixed(1)} %`;
+      const label = `${meta.parts[p]} ${((100 * sum) / view.total).toFixed(1)}%`;
       if (pen.measureText(label).width < wide - 4) pen.fillText(label, x + 2, HEAD / 2);
     });
     boxes.forEach(([x, y, wide, high], i) => {
@@ -83,7 +83,7 @@ const TREEMAP = {
 
   spoken(view, i) {
     const value = TREEMAP.row(view)[i], { meta } = view;
-    return `${meta.parts[meta.partOf[i]]}, ${meta.names[i]}: ${Math.round(value).toLocaleString("en-US")} (${((100 * value) / view.total).toFixed(3)} %)`;
+    return `${meta.parts[meta.partOf[i]]}, ${meta.names[i]}: ${Math.round(value).toLocaleString("en-US")} (${((100 * value) / view.total).toFixed(3)}%)`;
   },
 
   point(view, i) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,12 +29,10 @@ class Row:
 
 
 def show(
+    picture: live.Picture,
     rows: list[Row],
     arcs: list[tuple[int, int]],
     *,
-    key: str,
-    quantity: str,
-    says: str,
     values: np.ndarray | None = None,
     ghost: np.ndarray | None = None,
     ends: tuple[float, float] = (0.01, 100.0),
@@ -44,10 +41,6 @@ def show(
     lit: list[int] | None = None,
     chosen: int | None = None,
     cut: int | None = None,
-    slider: live.Slider | None = None,
-    captions: list[str] | None = None,
-    signature: bool = False,
-    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (row,) or (frame, row), drawn on a log scale between `ends`; NaN draws nothing. ghost: (row,), outlines.
 
@@ -58,10 +51,8 @@ def show(
     arrays = {"values": numbers.astype(np.float64 if whole else np.float32)}
     if ghost is not None:
         arrays["ghost"] = np.asarray(ghost, np.float32)
-    meta = _dressed(rows, says) | {
-        "quantity": quantity,
-        "signature": signature,
-        "file": key,
+    meta = _dressed(rows, picture.says) | {
+        "file": picture.key,
         "arcs": [list(arc) for arc in arcs],
         "ends": list(ends),
         "measured": measured,
@@ -70,12 +61,11 @@ def show(
         "cut": cut,
     }
     state = {"row": chosen} if any(row.wire for row in rows) else None
-    live.mount(WIRING, key, meta, arrays, slider=slider, state=state, captions=captions, released=released)
+    picture.mount(WIRING, meta, arrays, state=state)
 
 
 def _dressed(rows: list[Row], says: str) -> dict[str, Any]:
     return {
-        "label": says,
         "alt": f"{says} {_alt(rows)}",
         "rows": [[row.name, row.text, row.shape, row.group, row.plus, row.wire] for row in rows],
         "colours": palette.roles(wire="q", bar="a", quiet="quiet", chosen="k"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,24 +15,16 @@ RULER = live.component("ruler", HERE / "ruler.js")
 
 
 def show(
+    picture: live.Picture,
     tokens: list[str],
     places: np.ndarray,
     outputs: np.ndarray,
     changed: np.ndarray,
-    *,
-    key: str,
-    says: str,
-    slider: live.Slider,
-    captions: list[str],
-    released: Callable[[str, Any], None],
 ) -> None:
     """places: (frame, place), which token stands there; outputs: (frame, place, number); changed: (frame, place)."""
     bound = float(np.quantile(np.abs(outputs[0]), 0.98)) or 1.0
     meta = {
-        "quantity": "shuffled",
-        "label": says,
-        "alt": f"{says} {' '.join(tokens)}",
-        "signature": True,
+        "alt": f"{picture.says} {' '.join(tokens)}",
         "tokens": tokens,
         "scale": palette.scale(palette.DIVERGING, -bound, bound),
         "most": max(1.0, float(changed.max(initial=0.0))),
@@ -53,28 +43,21 @@ def show(
         "outputs": outputs.astype(np.float32),
         "changed": changed.astype(np.float32),
     }
-    live.mount(ORDER, key, meta, arrays, slider=slider, captions=captions, released=released)
+    picture.mount(ORDER, meta, arrays)
 
 
 def ruler(
+    picture: live.Picture,
     tokens: list[str],
     places: int,
-    *,
-    key: str,
-    says: str,
-    slider: live.Slider,
-    released: Callable[[str, Any], None],
 ) -> None:
     """A text among `places` places; every stop of the slider moves it one place on. A finger on the words does too."""
     meta = {
-        "quantity": "places",
-        "label": says,
-        "alt": f"{says} {' '.join(tokens)}",
-        "signature": False,
+        "alt": f"{picture.says} {' '.join(tokens)}",
         "tokens": tokens,
         "places": places,
         "cards": palette.PIECES,
         "colours": palette.roles(quiet="quiet"),
         "tools": False,
     }
-    live.mount(RULER, key, meta, {}, slider=slider, released=released)
+    picture.mount(RULER, meta, {})

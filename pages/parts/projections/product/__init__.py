@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,29 +14,23 @@ PRODUCT = live.component("product", HERE / "product.js")
 
 
 def show(
+    picture: live.Picture,
     x: np.ndarray,
     w: np.ndarray,
     partial: np.ndarray,
     *,
-    key: str,
     name: str,
     role: str,
-    says: str,
     rows: list[str],
     steps: tuple[int, ...],
-    slider: live.Slider,
     cell: tuple[int, int] | None,
-    released: Callable[[str, Any], None],
 ) -> None:
     """x: (row, inner), w: (inner, column), partial: (frame, row, column): the sums after steps[frame] products.
 
     name: of the product, Q, K or V. Releases "cell" and the slider's own name. A cell lights its row and column.
     """
     meta = {
-        "quantity": name.lower(),
-        "label": says,
-        "alt": f"{says} {x.shape[0]} × {x.shape[1]}, {w.shape[0]} × {w.shape[1]}, {x.shape[0]} × {w.shape[1]}",
-        "signature": False,
+        "alt": f"{picture.says} {x.shape[0]} × {x.shape[1]}, {w.shape[0]} × {w.shape[1]}, {x.shape[0]} × {w.shape[1]}",
         "rows": rows,
         "name": name,
         "steps": list(steps),
@@ -54,7 +46,7 @@ def show(
     arrays = {"x": x, "w": w, "partial": partial}
     arrays = {k: v.astype(np.float32 if v.size <= 250_000 else np.float16) for k, v in arrays.items()}
     state = {"cell": list(cell) if cell else None}
-    live.mount(PRODUCT, key, meta, arrays, slider=slider, state=state, released=released)
+    picture.mount(PRODUCT, meta, arrays, state=state)
 
 
 def _scale(values: np.ndarray) -> dict[str, object]:

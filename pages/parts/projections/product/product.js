@@ -25,7 +25,7 @@ const PRODUCT = {
     view.cursor = null;
     const { cell } = view.state;
     if (cell && (cell[0] >= view.sizes3.rows || cell[1] >= view.sizes3.columns)) view.state.cell = null;
-    view.stage.setAttribute("aria-label", view.meta.label + ". " + view.meta.words.keys);
+    view.stage.setAttribute("aria-label", `${view.meta.label} ${view.meta.words.keys}`);
     view.canvas.setAttribute("aria-label", view.meta.alt);
   },
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,25 +16,19 @@ MOVE_NAMES = {"both": N_("both together"), "m": N_("only the query"), "n": N_("o
 
 
 def show(
+    picture: live.Picture,
     found: Clocks,
     theta: np.ndarray,
     words: tuple[str, str],
     places: tuple[int, int],
     *,
-    key: str,
     move: str,
     pair: int,
-    slider: live.Slider,
-    released: Callable[[str, Any], None],
 ) -> None:
     """One frame a shift. theta: (pair,). words, places: the query's and the key's. Releases "move" and "pair" too."""
-    says = _("Two hands that turn with the position, the angle between them, and the score.")
     low, high = float(min(found.scores.min(), 0)), float(max(found.scores.max(), 0))
     meta = {
-        "quantity": "scores",
-        "label": says,
-        "alt": f"{says} q·k = {found.scores[MOVES.index(move), slider.at]:.2f}",
-        "signature": True,
+        "alt": f"{picture.says} q·k = {found.scores[MOVES.index(move), picture.slider.at]:.2f}",
         "file": "clocks",
         "names": list(words),
         "places": list(places),
@@ -50,7 +42,7 @@ def show(
     arrays = {"q": found.q, "k": found.k, "parts": found.parts, "scores": found.scores}
     arrays = {name: value.astype(np.float32) for name, value in arrays.items()}
     state = {"move": move, "pair": pair}
-    live.mount(CLOCKS, key, meta, arrays, slider=slider, state=state, released=released)
+    picture.mount(CLOCKS, meta, arrays, state=state)
 
 
 def _words() -> dict[str, str]:

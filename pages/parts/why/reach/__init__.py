@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,16 +16,14 @@ MOST = 60  # tokens drawn; of a longer text the last ones, and a sign for those 
 
 
 def show(
-    found: Reach, tokens: tuple[str, ...], *, key: str, slider: live.Slider, released: Callable[[str, Any], None]
+    picture: live.Picture,
+    found: Reach,
+    tokens: tuple[str, ...],
 ) -> None:
     """One frame for each window: which words are in reach, and the probabilities of the words that are followed."""
-    says = _("The words that are in reach, and the next word that follows from them.")
     drawn = tokens[-MOST:]
     meta = {
-        "quantity": "next_probs",
-        "label": says,
-        "alt": f"{says} {_alt(found)}",
-        "signature": True,
+        "alt": f"{picture.says} {_alt(found)}",
         "file": "reach",
         "tokens": list(drawn),
         "earlier": len(tokens) - len(drawn),
@@ -48,7 +44,7 @@ def show(
     }
     best = np.array([word.p for word in found.best])
     arrays = {"values": found.p.astype(np.float32), "best": best.astype(np.float32)}
-    live.mount(REACH, key, meta, arrays, slider=slider, released=released)
+    picture.mount(REACH, meta, arrays)
 
 
 def _place(found: Reach, id: int) -> int:

@@ -94,7 +94,7 @@ const REACH = {
     pen.globalAlpha = 1;
   },
 
-  percent: (p) => `${(100 * p).toFixed(1)} %`,
+  percent: (p) => `${(100 * p).toFixed(1)}%`,
 
   says(view) {
     const { pen, meta } = view, { x, y, w } = view.answer, f = view.frame, p = view.arrays.best.values[f];
@@ -106,7 +106,7 @@ const REACH = {
     pen.fillStyle = colour;
     pen.font = `700 ${view.fontSize}px ${view.font}`;
     pen.textAlign = "center";
-    pen.fillText(clip(pen, `${meta.best[f]} ${(100 * p).toFixed(0)} %`, w - 6), x + w / 2, y + CHIP.high / 2 + 1);
+    pen.fillText(clip(pen, `${meta.best[f]} ${(100 * p).toFixed(0)}%`, w - 6), x + w / 2, y + CHIP.high / 2 + 1);
     pen.textAlign = "left";
     const sees = fill(meta.words.sees, { n: meta.windows[f], all: meta.tokens.length + meta.earlier });
     pen.fillStyle = view.ink;

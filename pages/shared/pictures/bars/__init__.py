@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import streamlit as st
@@ -17,31 +17,22 @@ BARS = live.component("bars", HERE / "bars.js")
 
 
 def show(
+    picture: live.Picture,
     names: list[str],
     values: np.ndarray,
     *,
-    key: str,
-    quantity: str,
-    says: str,
     ghost: np.ndarray | None = None,
     high: float | None = None,
     marked: int | None = None,
     percent: bool = False,
     role: str = "a",
-    slider: live.Slider | None = None,
     tools: bool = False,
-    signature: bool = False,
-    captions: list[str] | None = None,
-    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar."""
     frames = np.atleast_2d(values)
     spoken = ", ".join(f"{n} {v:.3g}" for n, v in zip(names[:10], frames[0], strict=False))
     meta = {
-        "quantity": quantity,
-        "label": says,
-        "alt": f"{says} {spoken}",
-        "signature": signature,
+        "alt": f"{picture.says} {spoken}",
         "names": names,
         "high": high or float(np.nanmax(frames, initial=1e-9)),
         "marked": marked,
@@ -53,7 +44,7 @@ def show(
     arrays = {"values": frames.astype(np.float32)}
     if ghost is not None:
         arrays["ghost"] = np.asarray(ghost, np.float32)
-    live.mount(BARS, key, meta, arrays, slider=slider, captions=captions, released=released)
+    picture.mount(BARS, meta, arrays)
 
 
 class Word(Protocol):
@@ -74,11 +65,9 @@ def next_words(words: list[Word], *, key: str, before: list[float] | None = None
     """The likeliest next words. before: the same words' probabilities in the untouched model; answer: its choice."""
     marked = next((i for i, word in enumerate(words) if word.id == answer), None)
     show(
+        live.Picture(key=key, quantity="next_probs", says=_("How likely each word is to come next.")),
         [word.token for word in words],
         np.array([word.p for word in words]),
-        key=key,
-        quantity="next_probs",
-        says=_("How likely each word is to come next."),
         ghost=None if before is None else np.array(before),
         high=1.0,
         marked=marked,

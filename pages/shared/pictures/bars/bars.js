@@ -55,7 +55,7 @@ const BARS = {
   },
 
   number(view, x) {
-    return view.meta.percent ? `${(100 * x).toFixed(1)} %` : short(x, view.meta.digits ?? 3);
+    return view.meta.percent ? `${(100 * x).toFixed(1)}%` : short(x, view.meta.digits ?? 3);
   },
 
   csv(view) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,37 +37,27 @@ class Axis:
 
 
 def show(
+    picture: live.Picture,
     values: np.ndarray,
     xs: np.ndarray,
     series: list[Series],
     *,
-    key: str,
-    quantity: str,
-    says: str,
     x: Axis,
     y: Axis,
-    slider: live.Slider | None = None,
     moving: np.ndarray | None = None,
     marks: tuple[tuple[float, str], ...] = (),
     at: int | None = None,
     choose: bool = False,
-    signature: bool = False,
     tall: int = 280,
-    captions: list[str] | None = None,
-    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (series, x) or (frame, series, x); a number that is not finite leaves a gap. moving: (frame,), the place
-    of an upright line. marks: (x, name) of fixed ones. choose: a click releases "at", the index of an x.
-    captions: what is written under the picture, one line a frame."""
+    of an upright line. marks: (x, name) of fixed ones. choose: a click releases "at", the index of an x."""
     frames = values if values.ndim == 3 else values[None]
     arrays = {"values": frames.astype(np.float32), "xs": np.asarray(xs, np.float32)}
     if moving is not None:
         arrays["moving"] = np.asarray(moving, np.float32)
     meta = {
-        "quantity": quantity,
-        "label": says,
-        "alt": _alt(says, frames, xs, series),
-        "signature": signature,
+        "alt": _alt(picture.says, frames, xs, series),
         "series": [{"name": one.name, "dash": one.dash, "dots": one.dots} for one in series],
         "colours": _colours(series),
         "x": _axis(x, np.asarray(xs)),
@@ -80,7 +69,7 @@ def show(
         "tools": True,
     }
     state = {"at": at} if choose else None
-    live.mount(LINES, key, meta, arrays, slider=slider, state=state, captions=captions, released=released)
+    picture.mount(LINES, meta, arrays, state=state)
 
 
 def _colours(series: list[Series]) -> dict[str, Any]:

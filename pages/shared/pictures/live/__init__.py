@@ -46,6 +46,39 @@ class Slider:
         return int(np.argmin([abs(stop - self.value) for stop in self.stops]))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """What every picture is told, whoever paints it; a painter's `show` takes one, and the numbers that it draws.
+
+    key: its name on the page; another sentence under the same key keeps canvas and slider. quantity: what core calls
+    the numbers, and the saved file. says: one sentence for those who cannot see it. captions: what is written under
+    the picture, one line a frame. signature: this is what the page is remembered by. released(name, value): called
+    before the next run for everything the visitor lets go of.
+    """
+
+    key: str
+    quantity: str
+    says: str
+    slider: Slider | None = None
+    captions: list[str] | None = None
+    signature: bool = False
+    released: Callable[[str, Any], None] | None = None
+
+    def mount(
+        self,
+        renderer: Renderer,
+        meta: dict[str, Any],
+        arrays: dict[str, np.ndarray],
+        *,
+        state: dict[str, Any] | None = None,
+        triggers: tuple[str, ...] = (),
+    ) -> None:
+        """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
+        told = {"quantity": self.quantity, "label": self.says, "alt": self.says, "signature": self.signature}
+        how = {"slider": self.slider, "captions": self.captions, "released": self.released}
+        mount(renderer, self.key, told | meta, arrays, state=state, triggers=triggers, **how)
+
+
 def component(name: str, painter: Path, *styles: Path) -> Renderer:
     """A kind of picture: `painter` is the script that draws it."""
     js = (HERE / "base.js").read_text("utf8") + painter.read_text("utf8")
@@ -123,11 +156,12 @@ def mount(
     digest.update(json.dumps(meta, sort_keys=True).encode())
     for array in arrays.values():
         digest.update(np.ascontiguousarray(array))
-    shipped = _held(key, digest.hexdigest(), now)
+    shipped, times = _held(key, digest.hexdigest(), now)
     if slider:
         meta["slider"]["at"] = slider.stops.index(shipped[slider.name])
     meta = meta | {"state": {n: v for n, v in shipped.items() if not slider or n != slider.name}}
-    meta["id"] = hashlib.blake2b((digest.hexdigest() + json.dumps(shipped)).encode(), digest_size=12).hexdigest()
+    told = f"{digest.hexdigest()}{json.dumps(shipped)}{times}"
+    meta |= {"key": key, "id": hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}
     callbacks = {f"on_{name}_change": (lambda name=name: _let_go(key, name, released)) for name in (*names, *triggers)}
     renderer(key=key, data=pack(meta, arrays), **callbacks)
 
@@ -148,18 +182,30 @@ def _dial(slider: Slider, key: str) -> dict[str, Any]:
 
 
 def _answers(key: str) -> dict[str, Any]:
-    return st.session_state.setdefault(f"_live_{key}", {})
+    return st.session_state.setdefault("_live", {}).setdefault(key, {})
 
 
-def _held(key: str, digest: str, now: dict[str, Any]) -> dict[str, Any]:
-    """The state to ship. While the browser itself made every change, it stays as first shipped: the bytes are then
-    the same as before, and Streamlit does not send them again."""
+def forget() -> None:
+    """What the pictures were last told is history: Python's word counts, even where it is the word they began with."""
+    for memory in st.session_state.get("_live", {}).values():
+        times = memory.get("times", 0)
+        memory.clear()
+        memory["times"] = times + 1
+
+
+def _held(key: str, digest: str, now: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """The state to ship, and how often Python has had its way so far.
+
+    While the browser itself made every change, the state stays as first shipped: the bytes are then the same as
+    before, and Streamlit does not send them again.
+    """
     memory = _answers(key)
     ours = now in (memory.get("now"), memory.pop("let_go", None))
     if memory.get("digest") != digest or not ours:
         memory["shipped"] = now
+        memory["times"] = memory.get("times", -1) + 1
     memory.update(digest=digest, now=now)
-    return memory["shipped"]
+    return memory["shipped"], memory["times"]
 
 
 def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None) -> None:
@@ -169,7 +215,7 @@ def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None) ->
     if isinstance(value, list) and len(value) == 3 and isinstance(value[2], bool):  # from a streaming slider
         seq, value, rest = value
         memory["seq"] = seq if isinstance(seq, int) else 0
-    memory.update(rest=rest, let_go=memory.get("now", {}) | {name: value})
+    memory.update(moving=None if rest else value, let_go=memory.get("now", {}) | {name: value})
     if released:
         released(name, value)
 
@@ -180,6 +226,6 @@ def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None]) -> N
     mount(DIAL, key, meta, {}, slider=replace(slider, stream=True), released=released)
 
 
-def resting(key: str) -> bool:
-    """False while a streaming slider is still moving: only what rests goes into the URL."""
-    return bool(_answers(key).get("rest", True))
+def moving(key: str) -> Any:
+    """The value of a streaming slider while it is dragged, None while it rests: only what rests goes into the address."""
+    return _answers(key).get("moving")

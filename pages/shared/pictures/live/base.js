@@ -2,6 +2,7 @@
 // A painter draws; it is handed a View and knows nothing of Streamlit.
 
 const VIEWS = new WeakMap(); // root -> View: Streamlit calls the module again on every change of data or theme
+const LEFT = new Map(); // the key of a picture -> how the hand left it, and what Python had said then
 const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array, f2: Uint16Array };
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
 const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
@@ -118,10 +119,24 @@ class View {
       this.showDial(meta.slider);
       this.showTools(meta);
       for (const [name, value] of Object.entries(meta.state ?? {})) this.receive(name, value);
+      this.remember();
       this.painter.update?.(this);
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
     this.resize(true);
+  }
+
+  // Streamlit mounts a picture anew when something comes or goes above it, with the bytes it was first sent. What the
+  // hand has changed since is known here alone, and holds as long as Python says nothing else.
+  remember() {
+    const last = LEFT.get(this.meta.key);
+    if (last?.id !== this.meta.id) return void LEFT.delete(this.meta.key);
+    Object.assign(this.state, last.state);
+    if (this.range && this.meta.slider && last.frame < this.meta.slider.stops.length) this.go(last.frame);
+  }
+
+  left() {
+    LEFT.set(this.meta.key, { id: this.meta.id, state: { ...this.state }, frame: this.frame });
   }
 
   // A value from Python. What the hand has just let go is newer than what Python still shows.
@@ -136,6 +151,7 @@ class View {
   // Tell Python, once the hand rests.
   release(name, value, wait = 0) {
     this.state[name] = value;
+    this.left();
     this.awaited[name] = JSON.stringify(value);
     clearTimeout(this.timers[name]);
     const send = () => this.setStateValue(name, value);
@@ -241,6 +257,7 @@ class View {
     const { name, stops, stream } = this.meta.slider;
     const keyed = this.keyed;
     this.keyed = this.held = false;
+    this.left();
     if (stream) {
       this.resting = true;
       this.stream();

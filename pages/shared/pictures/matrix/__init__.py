@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,48 +60,37 @@ class Cut:
 
 
 def show(
+    picture: live.Picture,
     values: np.ndarray,
     *,
-    key: str,
-    quantity: str,
-    says: str,
     rows: list[str] | None,
     columns: list[str] | None,
     look: Look | None = None,
-    slider: live.Slider | None = None,
     entropy: np.ndarray | None = None,
     row: int | Sequence[int] | None = None,
     cut: Cut | None = None,
     shut: np.ndarray | None = None,
     cell: tuple[int, int] | None = None,
-    signature: bool = False,
     paint: bool = False,
-    captions: list[str] | None = None,
-    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """Draw `values`, (row, column) or (frame, row, column), with one frame for each stop of the slider.
 
-    row: the one to follow until a cell is chosen, or one for each frame. cut: drawn with its cell crossed out. says: what
-    there is to see, for those who cannot see it. entropy: (frame, row), in bits. shut: (row, column) or (frame, row,
-    column), True where nothing may be; these cells are hatched. paint: pressing and dragging opens and closes cells, and
-    "paint" is released once: `stroke` reads it.
+    row: the one to follow until a cell is chosen, or one for each frame. cut: drawn with its cell crossed out.
+    entropy: (frame, row), in bits. shut: (row, column) or (frame, row, column), True where nothing may be; these cells
+    are hatched. paint: pressing and dragging opens and closes cells, and "paint" is released once: `stroke` reads it.
     """
     look = look or Look()
     frames = values if values.ndim == 3 else values[None]
     arrays, packed = _arrays(frames, shut, entropy, cut)
-    meta = _dressed(look, quantity, frames, paint, cut) | {
-        "label": says,
-        "alt": _alt(says, frames, rows, columns),
-        "signature": signature,
+    meta = _dressed(look, picture.quantity, frames, paint, cut) | {
+        "alt": _alt(picture.says, frames, rows, columns),
         "rows": rows,
         "columns": columns,
         "packed": packed,
         "row": list(row) if isinstance(row, Sequence) else row,
     }
     state, asks = {"cell": list(cell) if cell else None}, ("paint",) if paint else ()
-    live.mount(
-        MATRIX, key, meta, arrays, slider=slider, state=state, triggers=asks, captions=captions, released=released
-    )
+    picture.mount(MATRIX, meta, arrays, state=state, triggers=asks)
 
 
 STROKE = re.compile(r"[01]:(\d{1,3}-[0-9a-f]{1,64}_?)+")
@@ -123,7 +112,6 @@ def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cu
     return {
         "paint": paint,
         "cut": {"cell": list(cut.cell), "strip": cut.strip} if cut else None,
-        "quantity": quantity,
         "rowTitle": look.row_title and _(look.row_title),
         "columnTitle": _(look.column_title),
         "scale": _scale(quantity, frames, look),

@@ -93,7 +93,7 @@ const MATRIX = {
     view.cutRow = -1;
     if (!view.painting) view.stroke = null;
     if (view.state.cell && (view.state.cell[0] >= rows || view.state.cell[1] >= columns)) view.state.cell = null;
-    view.stage.setAttribute("aria-label", meta.label + ". " + meta.words.keys);
+    view.stage.setAttribute("aria-label", `${meta.label} ${meta.words.keys}`);
     view.canvas.setAttribute("aria-label", meta.alt);
   },
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,19 +46,13 @@ class Strip:
 
 
 def show(
+    picture: live.Picture,
     strips: Sequence[Strip],
     *,
-    key: str,
-    quantity: str,
-    says: str,
     ids: bool = True,
     choose: bool = False,
     chosen: int | None = None,
-    slider: live.Slider | None = None,
-    captions: list[str] | None = None,
-    signature: bool = False,
     tools: bool = True,
-    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """All strips one below the other or, with a slider, one a frame. A piece under the cursor lights up in every strip.
 
@@ -66,10 +60,7 @@ def show(
     """
     table, arrays = _packed(strips)
     meta = {
-        "quantity": quantity,
-        "label": says,
-        "alt": f"{says} {' | '.join(piece.text for piece in strips[0].pieces[:60])}",
-        "signature": signature,
+        "alt": f"{picture.says} {' | '.join(piece.text for piece in strips[0].pieces[:60])}",
         "pieces": table,
         "strips": [_described(strip) for strip in strips],
         "ids": ids,
@@ -81,7 +72,7 @@ def show(
         "tools": tools,
     }
     state = {"piece": chosen} if choose else None
-    live.mount(PIECES, key, meta, arrays, slider=slider, state=state, captions=captions, released=released)
+    picture.mount(PIECES, meta, arrays, state=state)
 
 
 def _packed(strips: Sequence[Strip]) -> tuple[list[tuple[str, int, str, int]], dict[str, np.ndarray]]:

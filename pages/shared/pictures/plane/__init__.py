@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,12 +47,10 @@ class Look:
 
 
 def show(
+    picture: live.Picture,
     points: np.ndarray,
     names: list[str],
     *,
-    key: str,
-    quantity: str,
-    says: str,
     moving: np.ndarray | None = None,
     movers: list[str] | None = None,
     pull: np.ndarray | None = None,
@@ -62,10 +59,6 @@ def show(
     titles: tuple[str, str] = ("", ""),
     roles: tuple[str, ...] = ("v", "a"),
     look: Look | None = None,
-    slider: live.Slider | None = None,
-    captions: list[str] | None = None,
-    signature: bool = False,
-    released: Callable[[str, Any], None] | None = None,
     most: int = 560,
     tall: int = 380,
 ) -> None:
@@ -75,10 +68,6 @@ def show(
     look = look or Look()
     arrays = _arrays(points, moving, pull, look)
     meta = _dressed(look, arrays, roles) | {
-        "quantity": quantity,
-        "label": says,
-        "alt": says,
-        "signature": signature,
         "names": names,
         "movers": movers or [],
         "hull": [int(i) for i in around(points)] if hull and points.ndim == 2 else [],
@@ -91,7 +80,7 @@ def show(
     }
     second = look.second
     state = {second.name: second.stops[second.at]} if second else None
-    live.mount(PLANE, key, meta, arrays, slider=slider, state=state, captions=captions, released=released)
+    picture.mount(PLANE, meta, arrays, state=state)
 
 
 def _arrays(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,34 +15,25 @@ ROLES = ("q", "warn", "v", "a", "k", "quiet")
 
 
 def show(
+    picture: live.Picture,
     values: np.ndarray,
     rows: list[str],
     parts: list[str],
     *,
-    key: str,
-    quantity: str,
-    says: str,
     form: str = "integer",
     roles: tuple[str, ...] = ROLES,
     high: float | None = None,
     mark: tuple[float, str] | None = None,
-    slider: live.Slider | None = None,
-    signature: bool = False,
-    captions: list[str] | None = None,
-    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (row, part) or (frame, row, part), not negative, shipped as float64 so that whole numbers stay exact.
 
     form: integer, bytes or number. high: the longest bar, None for the longest row of the frame. mark: (value, name)
-    of an upright line, which needs `high`. captions: what is written under the picture, one line a frame.
+    of an upright line, which needs `high`.
     """
     frames = np.asarray(values if values.ndim == 3 else values[None], np.float64)
     whole = ", ".join(f"{name}: {row.sum():,.6g}" for name, row in zip(rows, frames[0], strict=True))
     meta = {
-        "quantity": quantity,
-        "label": says,
-        "alt": f"{says} {whole}",
-        "signature": signature,
+        "alt": f"{picture.says} {whole}",
         "rows": rows,
         "parts": parts,
         "format": form,
@@ -54,4 +43,4 @@ def show(
         "words": {"keys": _("Arrow keys move from part to part.")},
         "tools": True,
     }
-    live.mount(STACK, key, meta, {"values": frames}, slider=slider, captions=captions, released=released)
+    picture.mount(STACK, meta, {"values": frames})

@@ -82,7 +82,7 @@ const STACK = {
           pen.lineWidth = 2.5;
           pen.strokeRect(x + 1, y + 23, Math.max(1, wide - 2), BAR - 2);
         }
-        const label = `${name} ${total ? ((100 * value) / total).toFixed(1) : 0} %`;
+        const label = `${name} ${total ? ((100 * value) / total).toFixed(1) : 0}%`;
         pen.font = `13px ${view.font}`;
         if (pen.measureText(label).width < wide - 10) {
           pen.fillStyle = view.dark ? "#111" : "#fff";
@@ -120,7 +120,7 @@ const STACK = {
 
   spoken(view, [r, p]) {
     const value = STACK.value(view, r, p), total = STACK.total(view, r);
-    return `${view.meta.rows[r]}, ${view.meta.parts[p]}: ${written(value, view.meta.format)} (${total ? ((100 * value) / total).toFixed(2) : 0} %)`;
+    return `${view.meta.rows[r]}, ${view.meta.parts[p]}: ${written(value, view.meta.format)} (${total ? ((100 * value) / total).toFixed(2) : 0}%)`;
   },
 
   point(view, at) {

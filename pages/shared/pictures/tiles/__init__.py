@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,24 +14,17 @@ TILES = live.component("tiles", HERE / "tiles.js")
 
 
 def show(
+    picture: live.Picture,
     values: np.ndarray,
     *,
     columns: int,
     names: list[str],
-    key: str,
-    quantity: str,
-    says: str,
     chosen: int | None = None,
     most: int = 92,
-    released: Callable[[str, Any], None] | None = None,
 ) -> None:
     """values: (tile, row, column), weights between 0 and 1; `columns` tiles side by side, each at most `most` pixels. Releases
     "tile", an index."""
     meta = {
-        "quantity": quantity,
-        "label": says,
-        "alt": says,
-        "signature": False,
         "columns": columns,
         "names": names,
         "most": most,
@@ -42,4 +33,4 @@ def show(
         "words": {"keys": _("Arrow keys move from one to the next, Enter chooses.")},
         "tools": False,
     }
-    live.mount(TILES, key, meta, {"values": values.astype(np.float16)}, state={"tile": chosen}, released=released)
+    picture.mount(TILES, meta, {"values": values.astype(np.float16)}, state={"tile": chosen})

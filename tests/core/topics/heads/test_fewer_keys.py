@@ -108,7 +108,7 @@ def test_stops_and_what_they_keep():
 def test_both_sides_show_the_same_words():
     both = fewer_keys.run(READING.ids, 4, 3)
     assert both["converted"].ids == both["healed"].ids
-    probs = subject.run(READING.ids, READING.tokens, subject.UNTOUCHED, ("next_probs",))["next_probs"].value
+    probs = subject.run(text.of(READING), subject.UNTOUCHED, ("next_probs",))["next_probs"].value
     assert list(both["healed"].ids[: fewer_keys.FIRST]) == list(np.argsort(-probs)[: fewer_keys.FIRST])
     np.testing.assert_allclose(both["healed"].probs[0], probs[list(both["healed"].ids)], atol=1e-4)
 

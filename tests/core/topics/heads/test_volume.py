@@ -51,7 +51,7 @@ def passed(model, ids, loud):
     ],
 )
 def test_a_head_at_every_volume(theirs, reading, layer, head, muted, stop):
-    found = manyheads.turned(manyheads.Demo(reading.ids, reading.tokens, layer, head, muted))
+    found = manyheads.turned(manyheads.Demo(text.of(reading), layer, head, muted))
     weights, probs = passed(theirs, reading.ids, {(layer, head): manyheads.VOLUMES[stop], **dict.fromkeys(muted, 0)})
     wanted = np.concatenate([w[:, -1] for w in weights])
     np.testing.assert_allclose(found.views[stop], wanted, atol=2e-5)
@@ -60,7 +60,7 @@ def test_a_head_at_every_volume(theirs, reading, layer, head, muted, stop):
 
 def test_long_texts_have_fewer_stops_and_the_same_numbers(theirs):
     reading = text.read("One day it was sunny and the dog ran to the park with a ball. " * 6)
-    found = manyheads.turned(manyheads.Demo(reading.ids, reading.tokens, 2, 1))
+    found = manyheads.turned(manyheads.Demo(text.of(reading), 2, 1))
     assert len(found.views) == len(manyheads.COARSE) == 11
     assert manyheads.COARSE[3] == 0.6
     _weights, probs = passed(theirs, reading.ids, {(2, 1): 0.6})
@@ -68,7 +68,7 @@ def test_long_texts_have_fewer_stops_and_the_same_numbers(theirs):
 
 
 def test_each_head_silent_in_turn(theirs):
-    answer, table = manyheads.silenced(READING.ids, READING.tokens)
+    answer, table = manyheads.silenced(text.of(READING))
     assert text.word(answer, np.zeros(32000)).token == "Amy"
     for layer, head in ((0, 5), (1, 2), (4, 4), (5, 1), (2, 0)):
         assert table[layer, head] == pytest.approx(passed(theirs, READING.ids, {(layer, head): 0})[1][answer], abs=2e-5)
@@ -81,7 +81,7 @@ def test_contributions_are_slabs_of_o_proj(theirs):
     hook = attention.o_proj.register_forward_hook(lambda _, given, made: seen.update(z=given[0][0], out=made[0]))
     theirs(torch.tensor(OTHER.ids)[None])
     hook.remove()
-    found = manyheads.contributions(OTHER.ids, OTHER.tokens, 3)
+    found = manyheads.contributions(text.of(OTHER), 3)
     np.testing.assert_allclose(found.whole, seen["out"], atol=2e-5)
     assert found.gap < 1e-5
     for head in range(6):
@@ -91,7 +91,7 @@ def test_contributions_are_slabs_of_o_proj(theirs):
 
 
 def test_habits_by_hand(theirs):
-    found = manyheads.habits(READING.ids, READING.tokens)
+    found = manyheads.habits(text.of(READING))
     weights, _probs = passed(theirs, READING.ids, {})
     tokens = READING.tokens
     for layer, head in ((2, 0), (1, 2), (5, 3)):
@@ -136,12 +136,12 @@ def test_a_wrong_reshape_changes_the_real_weights(theirs):
         return scores / scores.sum(-1, keepdims=True)
 
     gap = np.abs(shares(lambda x: x.reshape(n, 6, 48).swapaxes(0, 1)) - shares(lambda x: x.reshape(6, n, 48))).max()
-    assert manyheads.reshaped(READING.ids, READING.tokens, 0) == pytest.approx(gap, abs=1e-4)
+    assert manyheads.reshaped(text.of(READING), 0) == pytest.approx(gap, abs=1e-4)
     assert gap > 0.5
 
 
 def test_a_fresh_head_is_uniform_at_first_and_picks_one_later():
-    found = manyheads.fresh(READING.ids, READING.tokens, 6)
+    found = manyheads.fresh(text.of(READING), 6)
     rows = np.log2(np.arange(1, len(READING.ids) + 1))
     np.testing.assert_allclose(found.entropy[manyheads.SCALES.index(0.01)], rows, atol=0.01)
     assert found.entropy[-1, 1:].mean() < 0.3 * rows[1:].mean()
@@ -151,7 +151,7 @@ def test_a_fresh_head_is_uniform_at_first_and_picks_one_later():
 def test_a_fresh_head_on_a_long_text():
     reading = text.read("One day the dog ran to the park with a ball. " * 8)
     some = manyheads.scales(len(reading.ids))
-    found = manyheads.fresh(reading.ids, reading.tokens, 6)
+    found = manyheads.fresh(text.of(reading), 6)
     assert len(found.weights) == len(some) == 11
     assert some[4] == 0.01
     np.testing.assert_allclose(found.entropy[4], np.log2(np.arange(1, len(reading.ids) + 1)), atol=0.02)

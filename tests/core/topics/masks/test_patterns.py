@@ -17,7 +17,7 @@ AMY = sentence.id_of("Amy")
 
 
 def demo(kind="window", size=N, paint=None, layer=5, head=1):
-    return patterns.Demo(READING.ids, READING.tokens, layer, head, kind, size, paint or patterns.Paint())
+    return patterns.Demo(sentence.of(READING), layer, head, kind, size, paint or patterns.Paint())
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def test_of_a_long_text_some_rows_are_followed_and_a_pattern_still_shows():
     long = sentence.read("Sam and Amy played in the park. " * 40)
     n = len(long.ids)
     for kind, size, lit in (("window", n, False), ("prefix", patterns.stops("prefix", n)[1], True)):
-        found = gradients.influence(patterns.Demo(long.ids, long.tokens, kind=kind, size=size), each_block=False)
+        found = gradients.influence(patterns.Demo(sentence.of(long), kind=kind, size=size), each_block=False)
         assert (len(found.rows), found.rows[0], found.rows[-1]) == (gradients.FOLLOWED, 0, n - 1)
         assert bool(found.leaks[0]) == lit
 
@@ -238,9 +238,7 @@ def test_of_a_text_that_can_be_painted_every_row_is_followed():
     assert 24 < n <= patterns.PAINTABLE
     for row in (11, 12):
         paint = patterns.Paint(frozenset({(row, row + 1)}))
-        found = gradients.influence(
-            patterns.Demo(reading.ids, reading.tokens, 5, 1, "window", n, paint), each_block=False
-        )
+        found = gradients.influence(patterns.Demo(sentence.of(reading), 5, 1, "window", n, paint), each_block=False)
         assert found.worst == (row, row + 1)
 
 
@@ -263,7 +261,7 @@ def softmax(x):
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_the_lines_on_the_page_compute_the_picture(recipe):
-    scaled = oh.head_of(oh.Demo(READING.ids, READING.tokens)).scaled
+    scaled = oh.head_of(oh.Demo(sentence.of(READING))).scaled
     space = {"np": np, "T": N, "scores": scaled.copy(), "softmax": softmax}
     with np.errstate(all="ignore"):
         exec(in_numpy.code_of(recipe), space)
@@ -297,7 +295,7 @@ def test_both_senses_of_a_boolean_mask_exist_in_torch():
 
 
 def test_the_facts_behind_the_mistakes():
-    scaled = oh.head_of(oh.Demo(READING.ids, READING.tokens)).scaled
+    scaled = oh.head_of(oh.Demo(sentence.of(READING))).scaled
     assert in_numpy.printed(in_numpy.cook(np.zeros((5, 5)), in_numpy.Recipe()).built).split("\n")[:4] == [
         "[F T T T T]",
         "[F F T T T]",
@@ -315,15 +313,15 @@ def test_the_facts_behind_the_mistakes():
 
 
 def test_one_empty_row_is_everybody_s_a_block_later():
-    off = in_numpy.outcome(READING.ids, READING.tokens, in_numpy.Recipe(0))
+    off = in_numpy.outcome(sentence.of(READING), in_numpy.Recipe(0))
     assert off.broken == (1, *[N] * 5)
     assert off.word is None
-    right = in_numpy.outcome(READING.ids, READING.tokens, in_numpy.Recipe())
+    right = in_numpy.outcome(sentence.of(READING), in_numpy.Recipe())
     assert (right.word.id, right.broken) == (AMY, (0,) * 6)
     assert right.p == pytest.approx(right.answer.p, abs=1e-5)
-    ours = in_numpy.outcome(READING.ids, READING.tokens, in_numpy.Recipe(0, fill="core"))
+    ours = in_numpy.outcome(sentence.of(READING), in_numpy.Recipe(0, fill="core"))
     assert ours.word is not None
-    late = in_numpy.outcome(READING.ids, READING.tokens, in_numpy.Recipe(2))
+    late = in_numpy.outcome(sentence.of(READING), in_numpy.Recipe(2))
     assert late.p != pytest.approx(right.p, abs=1e-3)
 
 
@@ -360,5 +358,5 @@ def test_a_padded_batch_equals_transformers(theirs, side, mask):
 
 
 def test_above_the_diagonal_there_is_something_only_without_a_mask():
-    assert 0.05 < patterns.above(READING.ids, READING.tokens, 5, 1) < 0.95
+    assert 0.05 < patterns.above(sentence.of(READING), 5, 1) < 0.95
     assert np.triu(patterns.run(demo())["block5.weights"].value, 1).max() == 0

@@ -10,7 +10,8 @@ from core.lab import subject, text
 from core.topics.model import repair
 
 READING = text.read(text.SENTENCE)
-IDS, TOKENS = READING.ids, READING.tokens
+TEXT = text.of(READING)
+IDS, TOKENS = TEXT.ids, TEXT.tokens
 STORED = {k.removeprefix("model."): v.float() for k, v in load_file(text.FOLDER / "model.safetensors").items()}
 LAYERS, HEADS, WIDTH, EPS = 6, 6, 48, subject.model().config.norm_eps
 

@@ -52,6 +52,11 @@ def test_the_encoder_decoder_walk_is_torchs_layers():
     assert lines["dec0.self.scores"].shape == (2, m, m)
     assert lines["dec1.out"].shape == (m, 64)
     order = list(lines)
+    for side in ("enc0", "dec1"):
+        at = order.index(f"{side}.ffn_pre")
+        assert order[at : at + 3] == [f"{side}.ffn_pre", f"{side}.ffn_act", f"{side}.ffn_out"]
+        assert lines[f"{side}.ffn_act"].low == pytest.approx(-0.17, abs=0.01), "GELU ends at -0.17"
+        assert lines[f"{side}.ffn_pre"].low < -0.5
     assert order.index("memory") < order.index("written") < order.index("dec0.self.z") < order.index("dec0.cross.z")
 
 

@@ -23,7 +23,7 @@ from core.topics.position import shuffle as sh
 from core.whatif import Change
 
 READING = text.read(text.SENTENCE)
-WORDS = (READING.ids, READING.tokens)
+WORDS = text.of(READING)
 
 
 # ---- sinusoids ----
@@ -139,7 +139,7 @@ def test_buckets_are_t5s():
 def parts(demo):
     model = subject.model()
     name = f"block{demo.layer}.norm1"
-    x = subject.run(demo.ids, demo.tokens, subject.UNTOUCHED, (name,))[name].value
+    x = subject.run(demo.text, subject.UNTOUCHED, (name,))[name].value
     w = slice(demo.head * 48, demo.head * 48 + 48)
     attn = model.blocks[demo.layer].attn
     return x.astype(np.float64), attn.q.weight[w].double().numpy(), attn.k.weight[w].double().numpy()
@@ -206,7 +206,7 @@ def test_one_word_repeated_shows_position_alone():
 
 def test_a_long_text_is_cut_and_one_token_is_enough():
     long = text.read("The cat sat on the mat. " * 9)
-    assert po.moved(po.Demo(long.ids, long.tokens), "learned").scores.shape == (49, 16, 16)
+    assert po.moved(po.Demo(text.of(long)), "learned").scores.shape == (49, 16, 16)
     assert len(po.untrained_table()) == po.STARTS[-1] + po.MOST
     one = po.moved(po.Demo(READING.ids[:1], READING.tokens[:1]), "sinusoidal")
     np.testing.assert_array_equal(one.weights, 1)
@@ -355,12 +355,20 @@ def test_a_tiny_model_by_hand(scheme):
     np.testing.assert_allclose(found.flatten().detach(), wanted_losses.detach(), atol=1e-4)
 
 
+def test_an_odd_width_has_no_room_for_its_cosines():
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(5, 7)[:, 1::2] = torch.zeros(5, 4)
+    assert po.odd_width() == str(caught.value)
+
+
 def test_a_learned_table_ends():
     model, table = places.model("learned")
     assert table.shape == (places.TRAINED, places.CONFIG.d_model)
     with pytest.raises(IndexError):
         places.losses(model, "learned", torch.zeros(1, places.TRAINED + 2, dtype=torch.long), table)
-    assert places.ask(places.TRAINED) is None
+    with pytest.raises(IndexError) as caught:
+        table[places.TRAINED]
+    assert places.ask(places.TRAINED) == str(caught.value), "torch's own words"
     np.testing.assert_array_equal(places.ask(3), table[3])
     np.testing.assert_allclose(places.alike()[4, 9], F.cosine_similarity(table[4], table[9], dim=0), atol=1e-6)
 

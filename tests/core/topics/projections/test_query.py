@@ -16,8 +16,8 @@ from core.topics.projections import query as pj
 
 READING = sentence.read(sentence.SENTENCE)
 OTHER = sentence.read("The dog saw the cat. The cat ran to the dog")
-DEMO = pj.Demo(READING.ids, READING.tokens)
-MOVED = pj.Demo(OTHER.ids, OTHER.tokens, 2, 3)
+DEMO = pj.Demo(sentence.of(READING))
+MOVED = pj.Demo(sentence.of(OTHER), 2, 3)
 BOTH = pytest.mark.parametrize("demo", [DEMO, MOVED], ids=["first", "moved"])
 
 
@@ -109,7 +109,7 @@ def test_at_every_angle_the_picture_is_the_arithmetic(theirs, demo, frame):
 
 def test_the_second_axis_is_where_keys_differ_most():
     turn = pj.turn(DEMO)
-    head = onehead.head_of(onehead.Demo(READING.ids, READING.tokens, 4, 4))
+    head = onehead.head_of(onehead.Demo(sentence.of(READING), 4, 4))
     k, q = np.array(head.k, float), np.array(head.q[-1], float)
     one = q / np.linalg.norm(q)
     across = k - np.outer(k @ one, one)
@@ -176,7 +176,7 @@ def test_one_embedding_two_keys(theirs, demo):
 
 
 def test_before_the_first_block_the_keys_are_still_one():
-    found = pj.pair(pj.Demo(READING.ids, READING.tokens, 0, 1))
+    found = pj.pair(pj.Demo(sentence.of(READING), 0, 1))
     assert (found.stream, found.key) == (pytest.approx(1), pytest.approx(1))
     assert found.turned < 0.9999
 
@@ -255,7 +255,7 @@ def test_the_download_holds_what_multiplies_to_what_it_holds():
 @pytest.mark.parametrize("text", ["a", "你好，世界 🙂", "word " * 300])
 def test_any_text_can_be_asked(text):
     reading = sentence.read(text)
-    demo = pj.Demo(reading.ids, reading.tokens, 5, 0)
+    demo = pj.Demo(sentence.of(reading), 5, 0)
     turn, after = pj.turn(demo), pj.onward(demo)
     assert np.isfinite(turn.scores).all()
     assert np.isfinite(after.p).all()

@@ -11,7 +11,7 @@ from core.rope import adjacent_order, frequencies
 from core.topics.rope import clocks
 
 READING = text.read(text.SENTENCE)
-DEMO = clocks.Demo(READING.ids, READING.tokens, 2, 0, 13, 12)
+DEMO = clocks.Demo(text.of(READING), 2, 0, 13, 12)
 OTHERS = [dict(), dict(layer=5, head=1, key=3), dict(query=4, key=9), dict(layer=0, head=5, query=0, key=0)]
 
 
@@ -49,7 +49,7 @@ def test_the_law_holds_to_a_millionth_and_the_wrong_sign_does_not(setting):
 
 
 def test_the_recorded_score_is_the_models():
-    trace = subject.run(READING.ids, READING.tokens, subject.UNTOUCHED, ("block2.*",))
+    trace = subject.run(text.of(READING), subject.UNTOUCHED, ("block2.*",))
     assert clocks.meeting(DEMO).recorded == trace["block2.scores"].value[0, 13, 12]
     np.testing.assert_array_equal(clocks.meeting(DEMO).q, trace["block2.q"].value[0, 13])
 
@@ -82,7 +82,7 @@ def test_one_pair_turns_in_radians(pair):
 @pytest.mark.parametrize(("which", "head"), [("q", 0), ("k", 3)])
 def test_the_rotation_begins_with_the_vectors_and_ends_with_the_models(which, head):
     demo = replace(DEMO, head=head)
-    trace = subject.run(READING.ids, READING.tokens, subject.UNTOUCHED, ("block2.*",))
+    trace = subject.run(text.of(READING), subject.UNTOUCHED, ("block2.*",))
     found = clocks.morph(demo, which)
     np.testing.assert_array_equal(found.values[0], trace[f"block2.{which}"].value[head])
     np.testing.assert_allclose(found.values[-1], trace[f"block2.{which}_rot"].value[head], atol=1e-6)
@@ -128,12 +128,12 @@ def test_permuting_numbers_of_q_is_permuting_rows_of_its_matrix():
 
 
 def test_turned_values_spoil_the_next_word():
-    before = subject.outlook(READING.ids, READING.tokens, subject.UNTOUCHED)
-    wrong = clocks.values_turned(READING.ids, READING.tokens, before.asked.id)
+    before = subject.outlook(text.of(READING), subject.UNTOUCHED)
+    wrong = clocks.values_turned(text.of(READING), before.asked.id)
     assert before.asked.p > 0.9
     assert wrong.asked.p < 0.1
     drift = clocks.value_drift(DEMO)
-    v = subject.run(READING.ids, READING.tokens, subject.UNTOUCHED, ("block2.v",))["block2.v"].value[0, 12]
+    v = subject.run(text.of(READING), subject.UNTOUCHED, ("block2.v",))["block2.v"].value[0, 12]
     assert drift[0] == pytest.approx(1)
     assert drift[9] == pytest.approx((spun(v, 0) * spun(v, 9).conj()).real.sum() / (v @ v), abs=1e-4)
 

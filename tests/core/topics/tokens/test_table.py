@@ -25,14 +25,14 @@ def theirs():
 
 
 def test_a_look_up_is_torchs_embedding():
-    trace = vectors.run(vectors.Demo(READING.ids, READING.tokens, product=True))
+    trace = vectors.run(vectors.Demo(sentence.of(READING), product=True))
     ids = torch.tensor(READING.ids)
     assert trace["ids"].value.tolist() == list(READING.ids)
     wanted = F.embedding(ids, TABLE).numpy()
     np.testing.assert_array_equal(trace["embed"].value, wanted)
     np.testing.assert_allclose(trace["embed_product"].value, wanted, atol=1e-6)
     assert vectors.gap(trace) == np.abs(trace["embed_product"].value - wanted).max()
-    assert "embed_product" not in [s.quantity.name for s in vectors.run(vectors.Demo(READING.ids, READING.tokens))]
+    assert "embed_product" not in [s.quantity.name for s in vectors.run(vectors.Demo(sentence.of(READING)))]
 
 
 def test_the_product_is_the_look_up_in_any_table():
@@ -103,7 +103,10 @@ def test_how_large_the_numbers_are():
 
 def test_rows_that_training_never_told_apart():
     rounded = np.round(TABLE.numpy() / 0.002).astype(np.int16)
-    _, counts = np.unique(rounded[:, :8], axis=0, return_counts=True)  # eight numbers are enough to tell rows apart
+    _, group, counts = np.unique(rounded[:, :8], axis=0, return_inverse=True, return_counts=True)  # eight are enough
+    alike = TABLE.numpy()[group.ravel() == counts.argmax()]
+    assert 1e-4 < np.ptp(alike, axis=0).max() <= vectors.spread().apart < 1.3e-4, "they agree, but to no more than this"
+    assert len(np.unique(alike, axis=0)) == len(alike), "no two are one and the same"
     assert abs(vectors.spread().untouched - counts.max()) < 60, "rounding splits a few off"
     read = set(NAMES.encode(subject.STORIES.read_text("utf8")).ids)
     assert not any(vectors.untouched(id) for id in read), "no story's piece is among them"

@@ -13,7 +13,7 @@ READING = sentence.read(sentence.SENTENCE)
 
 @pytest.fixture(scope="module")
 def found():
-    return rc.run(rc.Demo(READING.ids, READING.tokens))
+    return rc.run(rc.Demo(sentence.of(READING)))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_the_answer_comes_with_the_word_it_needs(found):
 def test_needed_is_the_window_from_which_nothing_changes_any_more():
     for text in ("The cat slept on the rug. The dog slept on the", "Tom was very thirsty. He wanted to", "One"):
         reading = sentence.read(text)
-        found = rc.run(rc.Demo(reading.ids, reading.tokens))
+        found = rc.run(rc.Demo(sentence.of(reading)))
         at = found.at(found.needed)
         assert {word.id for word in found.best[at:]} == {found.answer.id}
         assert at == 0 or found.best[at - 1].id != found.answer.id
@@ -82,7 +82,7 @@ def test_the_stops_are_all_windows_or_fewer_of_the_far_ones(n):
 @pytest.mark.parametrize("text", ["", "a", "🦊 狐狸 <b>x</b> مرحبا", "Tom saw it. " * 100])
 def test_any_text_has_an_answer(text):
     reading = sentence.read(text)
-    found = rc.run(rc.Demo(reading.ids, reading.tokens))
+    found = rc.run(rc.Demo(sentence.of(reading)))
     assert found.p.shape == (len(found.windows), rc.SHOWN)
     assert np.isfinite(found.p).all()
     assert (found.p.sum(1) <= 1 + 1e-5).all()

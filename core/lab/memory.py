@@ -6,11 +6,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 ROOM = 150_000_000  # bytes of results: thirty visitors' sentences on every page, or a dozen pictures of 256 tokens
 LEAST = 100  # bytes of anything, however small
 Key = tuple[Callable[..., Any], tuple[Hashable, ...]]
+
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -79,3 +82,16 @@ def weight(value: Any, seen: set[int] | None = None) -> int:
     inner = value if isinstance(value, list | tuple | set | frozenset) else getattr(value, "__dict__", {}).values()
     inner = value.values() if isinstance(value, dict) else inner
     return LEAST + sum(weight(part, seen) for part in inner)
+
+
+MEMORY = Memory()
+
+
+def kept(run: Callable[..., Result], *settings: Hashable) -> Result:
+    """`run(*settings)`, kept for all sessions and for the functions of core alike, so results are only read.
+
+    settings are plain values, tuples or frozen dataclasses. This answers in microseconds; Streamlit's own cache reads
+    the function's source and hashes every argument, a millisecond each time.
+    """
+    result: Result = MEMORY(run, settings)
+    return result

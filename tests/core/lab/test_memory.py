@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.lab import subject, text
-from pages.shared.memory import Memory, weight
+from core.lab.memory import Memory, weight
 
 
 def counted():
@@ -81,7 +81,7 @@ def test_thirty_who_ask_at_once_wait_for_one():
 def test_weight_finds_arrays_wherever_they_are():
     assert 8000 <= weight({"a": [np.zeros(1000)]}) < 9000
     reading = text.read(text.SENTENCE)
-    trace = subject.run(reading.ids, reading.tokens, subject.UNTOUCHED, ("block0.weights", "next_probs"))
+    trace = subject.run(text.of(reading), subject.UNTOUCHED, ("block0.weights", "next_probs"))
     assert 4 * (6 * 14 * 14 + 32000) <= weight(trace) < 4 * (6 * 14 * 14 + 32000) + 20_000
     loop = []
     loop.append(loop)

@@ -1,0 +1,130 @@
+"""The address is the state of a page: what a visitor chose, word by word, and nothing else.
+
+A value comes from the address, else from what this session kept for the page, both as text and both through the same
+check. A default is written nowhere. Every word is declared once, in `pages.shared.words`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
+
+from pages.shared.readers import DEPENDS, LONGEST, Reader, Word, written
+from pages.shared.words import WORDS
+
+# ---- reading and writing ----
+
+
+def now(word: str, default: Any = DEPENDS, read: Reader | None = None) -> Any:
+    """What a word says: in the address, else as this session left the page, else the default.
+
+    read: what it may say beyond its declaration, here and now ("a place in this text").
+    What is found is written back, so that the address never says what is not shown.
+    """
+    default = known(word).default if default is DEPENDS else default
+    said = st.query_params.get(word)
+    said = _kept(word).get(word) if said is None else said
+    value = None if said is None else _checked(word, said, read)
+    value = default if value is None else value
+    write(word, value, default)
+    return value
+
+
+def said(word: str) -> Any:
+    """What a word says if it says anything; nothing is written."""
+    text = st.query_params.get(word, _kept(word).get(word))
+    return None if text is None else _checked(word, text, None)
+
+
+def write(word: str, value: Any, default: Any = DEPENDS) -> None:
+    """Let a word say this; None and the default are said by silence. For callbacks as well."""
+    declared = known(word)
+    default = declared.default if default is DEPENDS else default
+    if value is None or (value == default and not declared.always):
+        forget(word)
+        return
+    text = written(value)
+    if declared.read(text) is None:
+        raise ValueError(f"{word}={text!r} is not what pages.shared.words declares")
+    _kept(word)[word] = text
+    if st.query_params.get(word) != text:
+        st.query_params[word] = text
+
+
+def forget(*words: str) -> None:
+    """Back to the default: nothing in the address, nothing in the session."""
+    for word in words:
+        _kept(word).pop(word, None)
+        if word in st.query_params:
+            del st.query_params[word]
+
+
+def known(word: str) -> Word:
+    """A word's declaration. Raises KeyError for a word that is declared nowhere, or for other pages only."""
+    declared = WORDS[word]
+    if declared.pages and here() and here() not in declared.pages:
+        raise KeyError(f"{word!r} is declared for {declared.pages}, not for {here()!r}")
+    return declared
+
+
+def _checked(word: str, text: str, read: Reader | None) -> Any:
+    if len(text) > LONGEST:
+        return None
+    wide = known(word).read(text)
+    return wide if read is None or wide is None else read(text)
+
+
+def _kept(word: str) -> dict[str, str]:
+    """What this session keeps, as text: of every page for itself, of shared words for all."""
+    return st.session_state.setdefault("_kept", {}).setdefault(_owner(word), {})
+
+
+def _owner(word: str) -> str:
+    declared = known(word)
+    return here() if declared.pages and not declared.shared else ""
+
+
+# ---- arriving ----
+
+
+def here() -> str:
+    """The topic of the page that is shown; empty before one is."""
+    return st.session_state.get("_here", "")
+
+
+def arrive(topic: str) -> bool:
+    """Call before anything of a page is drawn. True if what the session kept for live pictures must give way.
+
+    Back and Forward restore an address, and so does a link into a page: it is all that counts, and what the address
+    does not say is the default. Through the menu one comes to a page without a word of its own: it stands as it was.
+    """
+    back = _back()
+    moved = here() != topic
+    st.session_state["_here"] = topic
+    own = {word for word, declared in WORDS.items() if topic in declared.pages}
+    if back or (moved and own & set(st.query_params)):
+        kept = st.session_state.setdefault("_kept", {})
+        kept.pop(topic, None)
+        st.session_state.setdefault("_seen", {}).pop(topic, None)
+        if back:
+            kept.pop("", None)
+    for word in set(WORDS) & set(st.query_params) - own:
+        if WORDS[word].pages:
+            del st.query_params[word]
+    return back or moved
+
+
+def _back() -> bool:
+    """Is this run the browser's Back or Forward? Streamlit's own account of it, guarded by a browser test."""
+    context = get_script_run_ctx()
+    return bool(context and context.is_history_navigation and not context.fragment_ids_this_run)
+
+
+def changed(what: str, value: Any) -> bool:
+    """Has this become another since the page was last drawn? (What hangs on a text is forgotten with it.)"""
+    seen = st.session_state.setdefault("_seen", {}).setdefault(here(), {})
+    before = seen.get(what, value)
+    seen[what] = value
+    return bool(before != value)

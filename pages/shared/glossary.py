@@ -1,0 +1,40 @@
+"""The words of all pages, each in one sentence. tests/test_words.py holds every text to them."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+
+import streamlit as st
+
+from pages.shared.text import TEXT, _, lang
+
+
+@dataclass(frozen=True)
+class Term:
+    """word: in the visitor's language; english: the same in English; says: one sentence."""
+
+    word: str
+    english: str
+    says: str
+
+
+@cache
+def terms(language: str) -> dict[str, Term]:
+    """Every term by its id, the same ids in every language."""
+    held = tomllib.loads((TEXT.parent / "glossary" / f"{language}.toml").read_text("utf8"))
+    return {
+        id: Term(term["word"], term.get("english", term["word"]), term["says"])
+        for id, term in held.items()
+        if isinstance(term, dict)
+    }
+
+
+def show() -> None:
+    """All of them as a table, folded away; beside a translated word stands the English one."""
+    found = terms(lang()).values()
+    with st.expander(f"{_('All words, one sentence each')} ({len(found)})"):
+        names = [f"{t.word} · {t.english}" if t.word != t.english else t.word for t in found]
+        rows = [f"| {name} | {term.says} |" for name, term in zip(names, found, strict=True)]
+        st.markdown(f"| {_('word')} | {_('in one sentence')} |\n|---|---|\n" + "\n".join(rows))

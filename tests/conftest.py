@@ -1,0 +1,41 @@
+"""What is made once a session and lent to every test that only reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.core.families import Pair
+
+# Before torch is imported: small models gain nothing from a second thread, and two workers' threads wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+FAMILIES = (
+    "gpt2",
+    "gpt2, untied, n_inner",
+    "llama",
+    "llama, GQA, biases, base",
+    "llama, MQA, tied, wide heads",
+    "mistral, window",
+    "qwen2",
+    "qwen3",
+    "one layer, one head",
+)
+
+
+@pytest.fixture(scope="session")
+def pair() -> Callable[[str], Pair]:
+    """A family's name -> the same weights in transformers and in core. Nobody writes into them."""
+    from tests.core import families  # transformers takes seconds to import, and most tests do without
+
+    return families.pair
+
+
+@pytest.fixture(scope="session", params=FAMILIES)
+def any_model(request: pytest.FixtureRequest, pair: Callable[[str], Pair]) -> Pair:
+    """A tiny random model of every family in turn, in transformers, in a folder and in core."""
+    return pair(request.param)

@@ -1,0 +1,336 @@
+"""Every public function of core.topics (and of the bench below) that looks at a model, and how it is called: one table for all tests.
+
+`g.text` is what a topic is told about the text. A law beside a call is something that the result itself must fulfil on
+any model, so that a family whose parts were ignored (a bias, a norm of queries, shared keys) does not pass in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+from core.lab import head as heads_lab
+from core.lab import subject
+from core.lab.text import Text
+from core.model import Decoder
+from core.topics.attention import cuts, facts
+from core.topics.heads import fewer_keys, volume
+from core.topics.home import flow
+from core.topics.masks import gradients, in_numpy, padding, patterns
+from core.topics.model import details, repair, walk
+from core.topics.position import schemes, shuffle
+from core.topics.projections import product, query
+from core.topics.rope import clocks
+from core.topics.tokens import table
+from core.topics.why import recurrence, window
+from core.whatif import Change
+
+
+@dataclass(frozen=True)
+class Given:
+    """A text as a model reads it. Layer and head are the model's last ones: only there group and index differ."""
+
+    text: Text
+    words: str
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return self.text.ids
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.text.tokens
+
+    @property
+    def model(self) -> Decoder:
+        return subject.model(self.text.subject)
+
+    @property
+    def layer(self) -> int:
+        return self.model.config.n_layers - 1
+
+    @property
+    def head(self) -> int:
+        return self.model.config.n_heads - 1
+
+    def demo(self, topic: ModuleType, **other: Any) -> Any:
+        """A topic's own Demo of this text, layer and head."""
+        return topic.Demo(self.text, self.layer, self.head, **other)
+
+    def clocks(self) -> clocks.Demo:
+        return clocks.Demo(self.text, self.layer, self.head, len(self.ids) - 1, 1)
+
+    def trace(self, *names: str) -> Any:
+        return subject.run(self.text, subject.UNTOUCHED, names)
+
+
+@dataclass(frozen=True)
+class Case:
+    """call: (given) -> result. law: (result) -> whether it is true of itself; None where there is nothing to compare."""
+
+    call: Callable[[Given], Any]
+    law: Callable[[Any], bool] | None = None
+
+
+def near(a: Any, b: Any, within: float = 2e-4) -> bool:
+    """Equal up to float32, measured against the size of what is compared."""
+    a, b = (np.asarray(x, np.float64) for x in (a, b))
+    return bool(np.abs(a - b).max() <= within * max(1.0, np.abs(b).max()))
+
+
+def _plane(g: Given) -> Any:
+    one = heads_lab.head_of(g.demo(heads_lab))
+    return facts.plane(one.v, one.weights[None] @ one.v)
+
+
+def _head(g: Given) -> Any:
+    return heads_lab.head_of(g.demo(heads_lab))
+
+
+def _contribution(g: Given) -> Any:
+    block = f"block{g.layer}"
+    trace, out = g.trace(f"{block}.z", f"{block}.attn_out"), g.model.blocks[g.layer].attn.o
+    z = torch.from_numpy(np.array(trace[f"{block}.z"].value))
+    whole = volume.contribution(z, out.weight.detach()).sum(0)
+    bias = 0 if out.bias is None else out.bias.detach()
+    return whole + bias, trace[f"{block}.attn_out"].value
+
+
+def _cut(g: Given) -> Any:
+    """The strongest cut beside the whole model run with that one weight at zero."""
+    worst = cuts.rank(g.model, subject.untouched(g.text), 5)[0]
+    change = Change(cut=(worst.layer, worst.head, worst.query, worst.key))
+    return worst.p, subject.chances(g.text, change, (5,))[0]
+
+
+def _ranked(g: Given) -> Any:
+    worst = cuts.ranking(g.text, True)
+    first = worst.worst[0]
+    change = Change(cut=(first.layer, first.head, first.query, first.key), share=True)
+    return first.p, subject.chances(g.text, change, (worst.answer,))[0]
+
+
+def _rest(g: Given) -> Any:
+    """The frame at temperature 1 beside the head as it is."""
+    demo, at = g.demo(heads_lab), heads_lab.TEMPERATURES.index(1.0)
+    every = [heads_lab.frames(demo, "weights"), heads_lab.frames(replace(demo, everywhere=True), "weights")]
+    return [one.values[at] for one in every], heads_lab.head_of(demo).weights
+
+
+def _kept_wire(g: Given) -> Any:
+    return repair.edits("scale", torch.ones(1)) + repair.edits("merge", torch.ones(1))
+
+
+def _outputs(g: Given) -> Any:
+    """What the product page says goes in and comes out."""
+    found = product.product(g.demo(query), "v")
+    return found.partial[-1], found.y
+
+
+def _words_read(g: Given) -> Any:
+    return recurrence.looked(recurrence.words_of(g.ids), torch.Generator().manual_seed(0))
+
+
+SIDES = ("left", "right")
+
+# The name of a function without `core.` or `core.topics.` -> how it is called.
+CASES: dict[str, Case] = {
+    "lab.head.run": Case(lambda g: heads_lab.run(g.demo(heads_lab))),
+    "lab.head.head_of": Case(_head),
+    "lab.head.heated": Case(lambda g: heads_lab.heated(_head(g), 0.5), lambda r: near(r.weights.sum(-1), 1)),
+    "lab.head.frames": Case(_rest, lambda r: all(near(one, r[1]) for one in r[0])),
+    "lab.head.tempered": Case(lambda g: [heads_lab.tempered(_head(g), step) for step in heads_lab.STEPS]),
+    "lab.head.overview": Case(lambda g: heads_lab.overview(g.demo(heads_lab)), lambda r: near(r[0].sum(-1), 1)),
+    "lab.subject.outlook": Case(lambda g: subject.outlook(g.text, subject.UNTOUCHED)),
+    "lab.subject.surprise": Case(lambda g: subject.surprise(g.ids)),
+    "attention.cuts.rank": Case(_cut, lambda r: near(*r)),
+    "attention.cuts.ranking": Case(_ranked, lambda r: near(*r)),
+    "attention.facts.plane": Case(_plane, lambda r: 0 <= r.kept <= 1 + 1e-6),
+    "attention.facts.against_torch": Case(lambda g: facts.against_torch(_head(g)), lambda gap: gap < 1e-4),
+    "attention.facts.sink": Case(lambda g: facts.sink(_head(g))),
+    "attention.facts.unprojected": Case(lambda g: facts.unprojected(g.text, g.layer)),
+    "attention.facts.bilinear": Case(
+        lambda g: facts.bilinear(g.demo(heads_lab), len(g.ids) - 1, 1), lambda r: near(*r)
+    ),
+    "heads.fewer_keys.stops": Case(lambda g: fewer_keys.stops()),
+    "heads.fewer_keys.offered": Case(lambda g: fewer_keys.offered(len(g.ids))),
+    "heads.fewer_keys.basis": Case(lambda g: [fewer_keys.basis(g.layer, side) for side in fewer_keys.SIDES]),
+    "heads.fewer_keys.edits": Case(lambda g: fewer_keys.edits(fewer_keys.stops(), "converted")),
+    "heads.fewer_keys.run": Case(
+        lambda g: fewer_keys.run(g.ids, g.layer, g.head), lambda r: all(near(one.error[0], 0) for one in r.values())
+    ),
+    "heads.fewer_keys.wiring": Case(lambda g: fewer_keys.wiring(fewer_keys.stops()), lambda r: near(r.sum(-1), 1)),
+    "heads.fewer_keys.losses": Case(lambda g: fewer_keys.losses(), lambda r: r.shape[1] == len(fewer_keys.stops())),
+    "heads.volume.turned": Case(lambda g: volume.turned(g.demo(volume)), lambda r: near(r.views.sum(-1), 1)),
+    "heads.volume.without": Case(lambda g: volume.without(g.demo(volume))),
+    "heads.volume.silenced": Case(
+        lambda g: (volume.silenced(g.text)[1][g.layer, g.head], volume.without(g.demo(volume))), lambda r: near(*r)
+    ),
+    "heads.volume.contribution": Case(_contribution, lambda r: near(*r)),
+    "heads.volume.contributions": Case(lambda g: volume.contributions(g.text, g.layer), lambda r: r.gap < 1e-3),
+    "heads.volume.habits": Case(lambda g: volume.habits(g.text)),
+    "heads.volume.reshaped": Case(lambda g: volume.reshaped(g.text, g.layer)),
+    "heads.volume.fresh": Case(
+        lambda g: volume.fresh(g.text, g.model.config.n_heads), lambda r: near(r.weights.sum(-1), 1)
+    ),
+    "heads.volume.ranks": Case(
+        lambda g: (volume.ranks(g.layer, g.head), g.model.config.head_dim), lambda r: r[0].count(r[0].one) <= r[1]
+    ),
+    "home.flow.flow": Case(lambda g: flow.flow(g.words)),
+    "home.flow.compute": Case(lambda g: flow.compute(g.words), lambda r: near(r.lens[-1][0].p, r.words[0].p)),
+    "masks.gradients.influence": Case(
+        lambda g: gradients.influence(g.demo(patterns, size=len(g.ids))), lambda r: not any(r.leaks)
+    ),
+    "masks.in_numpy.outcome": Case(
+        lambda g: in_numpy.outcome(g.text, in_numpy.Recipe()), lambda r: near(r.p, r.answer.p)
+    ),
+    "masks.padding.padded": Case(
+        lambda g: [padding.padded(padding.Batch((g.ids, g.ids[:5]), g.layer, g.head, side)) for side in SIDES],
+        lambda r: all(near(one.leaked, 0) and near(one.p, one.alone) for one in r),
+    ),
+    "masks.patterns.run": Case(lambda g: patterns.run(g.demo(patterns, size=2))),
+    "masks.patterns.frames": Case(lambda g: patterns.frames(g.demo(patterns)), lambda r: near(r.probs[0], r.before)),
+    "masks.patterns.above": Case(lambda g: patterns.above(g.text, g.layer, g.head), lambda r: 0 <= r <= 1),
+    "model.details.tied": Case(lambda g: details.tied(g.ids), lambda r: near(r.logit, r.product)),
+    "model.details.dropped": Case(lambda g: details.dropped(g.ids)),
+    "model.details.smoothed": Case(lambda g: details.smoothed(g.ids)),
+    "model.repair.edits": Case(_kept_wire),
+    "model.repair.run": Case(
+        lambda g: [repair.run(repair.Demo(g.text, wire, wire)) for wire in repair.WIRES],
+        lambda r: all(near(one.size[-1], one.healthy) for one in r),
+    ),
+    "model.repair.ward": Case(lambda g: repair.ward(g.ids)),
+    "model.walk.decoder_only": Case(lambda g: walk.decoder_only(g.ids)),
+    "model.walk.written_out": Case(
+        lambda g: (walk.written_out(g.model, torch.tensor([g.ids]))[0].detach(), g.model(torch.tensor(g.ids))),
+        lambda r: near(*r),
+    ),
+    "model.walk.loop": Case(lambda g: walk.loop(g.ids), lambda r: r.gap < 1e-3),
+    "model.walk.at_true_size": Case(
+        lambda g: (walk.at_true_size(g.model.config, 7).parameters, sum(p.numel() for p in g.model.parameters())),
+        lambda r: r[0] == r[1],
+    ),
+    "position.schemes.untrained_table": Case(lambda g: schemes.untrained_table()),
+    "position.schemes.scores": Case(lambda g: [schemes.scores(g.demo(schemes), s, (0, 3)) for s in schemes.SCHEMES]),
+    "position.schemes.slope_of": Case(lambda g: schemes.slope_of(g.head)),
+    "position.schemes.moved": Case(
+        lambda g: [schemes.moved(g.demo(schemes), s) for s in ("none", "alibi", "rope")],
+        lambda r: all(near(one.moved, 0) for one in r),
+    ),
+    "position.schemes.run": Case(lambda g: schemes.run(g.demo(schemes))),
+    "position.shuffle.shuffled": Case(
+        lambda g: shuffle.shuffled(shuffle.Demo(g.text)), lambda r: near(r.changed, 0, 1e-3)
+    ),
+    "position.shuffle.law": Case(lambda g: shuffle.law(shuffle.Demo(g.text)), lambda r: r.carried < 1e-9),
+    "projections.product.weight": Case(lambda g: [product.weight(g.demo(query), m) for m in query.MAPS]),
+    "projections.product.product": Case(_outputs, lambda r: near(*r)),
+    "projections.product.nudged": Case(
+        lambda g: (product.nudged(g.demo(query), "q"), product.product(g.demo(query), "q")),
+        lambda r: near(r[0].points[r[0].at][:, 0], r[1].y[:, r[0].place[1]], 1e-2),
+    ),
+    "projections.product.arrays": Case(
+        lambda g: product.arrays(g.demo(query)), lambda r: near(r["x"] @ r["w_q"], r["q"])
+    ),
+    "projections.product.alone": Case(lambda g: product.alone(g.demo(query))),
+    "projections.product.spectrum": Case(lambda g: [product.spectrum(g.demo(query), m) for m in query.MAPS]),
+    "projections.product.collapsed": Case(lambda g: product.collapsed(g.demo(query)), lambda gap: gap < 1e-3),
+    "projections.query.run": Case(lambda g: query.run(g.demo(query))),
+    "projections.query.turn": Case(lambda g: query.turn(g.demo(query)), lambda r: near(r.scores[0], r.scores[-1])),
+    "projections.query.onward": Case(
+        lambda g: query.onward(g.demo(query)), lambda r: near(r.p[0], [word.p for word in r.words])
+    ),
+    "projections.query.flip": Case(lambda g: query.flip(g.demo(query))),
+    "projections.query.pair": Case(lambda g: query.pair(g.demo(query))),
+    "projections.query.alike": Case(lambda g: query.alike(g.demo(query))),
+    "rope.clocks.meeting": Case(lambda g: clocks.meeting(g.clocks())),
+    "rope.clocks.recorded": Case(lambda g: clocks.recorded(g.clocks())),
+    "rope.clocks.clocks": Case(
+        lambda g: (clocks.clocks(g.clocks()), clocks.meeting(g.clocks())),
+        lambda r: near(r[0].scores[:, 0], r[1].recorded),
+    ),
+    "rope.clocks.law": Case(
+        lambda g: clocks.law(g.clocks()),
+        lambda r: all(near(x, r.recorded) for x in (r.turned, r.relative, r.spun)),
+    ),
+    "rope.clocks.swings": Case(
+        lambda g: (clocks.swings(g.clocks()).start[g.layer, g.head], clocks.meeting(g.clocks()).recorded),
+        lambda r: near(*r),
+    ),
+    "rope.clocks.turning": Case(lambda g: clocks.turning(0)),
+    "rope.clocks.morph": Case(
+        lambda g: (
+            [clocks.morph(g.clocks(), m).values[-1] for m in "qk"],
+            clocks.recorded(g.clocks()),
+            (g.layer, g.head, g.head // g.model.config.group),
+        ),
+        lambda r: all(
+            near(values, r[1][f"block{r[2][0]}.{m}_rot"].value[at])
+            for values, m, at in zip(r[0], "qk", r[2][1:], strict=True)
+        ),
+    ),
+    "rope.clocks.cos_sin": Case(lambda g: clocks.cos_sin(len(g.ids))),
+    "rope.clocks.stripes": Case(lambda g: clocks.stripes(g.clocks()), lambda r: r.uneven < 1e-6),
+    "rope.clocks.adjacent_edits": Case(lambda g: clocks.adjacent_edits(True, len(g.ids))),
+    "rope.clocks.conventions": Case(lambda g: clocks.conventions(g.ids), lambda r: r.gap_permuted < 1e-2),
+    "rope.clocks.values_turned": Case(lambda g: clocks.values_turned(g.text)),
+    "rope.clocks.value_drift": Case(lambda g: clocks.value_drift(g.clocks()), lambda r: near(r[0], 1)),
+    "rope.clocks.cost": Case(
+        lambda g: (clocks.cost(), g.model),
+        lambda r: (
+            r[0].all == sum(p.numel() for p in r[1].parameters())
+            and r[0].projection == r[1].blocks[0].attn.q.weight.numel()
+        ),
+    ),
+    "tokens.table.run": Case(lambda g: table.run(table.Demo(g.text, product=True))),
+    "tokens.table.table": Case(lambda g: table.table()),
+    "tokens.table.as_pieces": Case(lambda g: table.as_pieces(g.ids)),
+    "tokens.table.gap": Case(lambda g: table.gap(table.run(table.Demo(g.text, product=True))), lambda gap: gap == 0),
+    "tokens.table.neighbours": Case(lambda g: table.neighbours(g.ids[1])),
+    "tokens.table.plane": Case(lambda g: table.plane(tuple(dict.fromkeys(g.ids)))),
+    "tokens.table.ours": Case(lambda g: table.ours(), lambda r: r.spare >= 0),
+    "tokens.table.spread": Case(lambda g: table.spread()),
+    "tokens.table.untouched": Case(lambda g: table.untouched(5)),
+    "tokens.table.drift": Case(lambda g: table.drift(table.SENSES[0])),
+    "tokens.table.outlook": Case(lambda g: table.outlook(g.words)),
+    "tokens.table.write_on": Case(lambda g: table.write_on(g.ids, 8)),
+    "why.recurrence.fading": Case(lambda g: recurrence.fading(recurrence.Demo(g.ids, times=1))),
+    "why.recurrence.words_of": Case(lambda g: recurrence.words_of(g.ids)),
+    "why.recurrence.looked": Case(_words_read),
+    "why.recurrence.trained": Case(lambda g: recurrence.trained(g.ids)),
+    "why.window.next_probs": Case(lambda g: window.next_probs(g.ids, (1, len(g.ids)))),
+    "why.window.run": Case(lambda g: window.run(window.Demo(g.text)), lambda r: near(r.p[-1], [w.p for w in r.words])),
+}
+
+# Public functions of these modules that never look at a model, or at one of their own: their own tests call them.
+NO_MODEL = {
+    "attention.own_vectors", "attention.program", "model.assemble", "position.place_losses", "projections.linear",
+    "rope.long_losses", "rope.stretching", "softmax.lab", "tokens.bpe",
+    "heads.volume.volumes", "heads.volume.head_width", "heads.volume.origins", "heads.volume.scales",
+    "home.flow.recorded", "home.flow.picture",
+    "masks.gradients.reach",
+    "masks.in_numpy.built", "masks.in_numpy.weights", "masks.in_numpy.fill_of", "masks.in_numpy.cook",
+    "masks.in_numpy.sweep", "masks.in_numpy.code_of", "masks.in_numpy.printed",
+    "masks.patterns.pattern", "masks.patterns.stops", "masks.patterns.usual", "masks.patterns.forbidden",
+    "masks.patterns.spell", "masks.patterns.unspell",
+    "model.details.lengths", "model.details.inverted", "model.details.target", "model.details.smoothed_loss",
+    "model.repair.stops_for",
+    "model.walk.encoder_decoder", "model.walk.runnable", "model.walk.sized",
+    "position.schemes.table_by_numpy", "position.schemes.tables", "position.schemes.wavelengths",
+    "position.schemes.longest_and_shortest", "position.schemes.dots", "position.schemes.uneven",
+    "position.schemes.offset_map", "position.schemes.offsets", "position.schemes.slopes",
+    "position.schemes.t5_buckets", "position.schemes.ramps",
+    "position.shuffle.orders", "position.shuffle.out_of_order",
+    "projections.product.multiplied", "projections.product.small", "projections.query.axes",
+    "rope.clocks.four",
+    "tokens.table.pieces", "tokens.table.qwen3",
+    "why.recurrence.rnn", "why.recurrence.gru", "why.recurrence.drive", "why.recurrence.orbits",
+    "why.recurrence.influence", "why.recurrence.recall", "why.recurrence.white", "why.recurrence.layers",
+    "why.recurrence.hops", "why.recurrence.steps", "why.recurrence.work", "why.recurrence.kept",
+    "why.recurrence.bill", "why.recurrence.way", "why.recurrence.race",
+    "why.window.windows",
+}  # fmt: skip
