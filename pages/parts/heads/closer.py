@@ -28,11 +28,6 @@ from pages.shared.text import N_, _, prose, say, unmarked
 CLICKS = {"mute": N_("silences it"), "alone": N_("leaves it alone in its block")}
 
 
-def _next_tokens(ids: tuple[int, ...]) -> list[str]:
-    nothing = np.zeros(subject.model().config.vocab_size)
-    return [sentence.word(i, nothing).token for i in ids]
-
-
 # ---- what each head adds ----
 
 
