@@ -10,7 +10,6 @@ rebuilt from the latent, then rotated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -23,6 +22,7 @@ from core.heads import merge, split
 from core.lab import subject
 from core.nets import healed
 from core.trace import to_numpy
+from core.watch import overhear
 from core.whatif import Edit, WhatIf
 
 LOSSES = ASSETS / "data" / "sharing_losses.npy"
@@ -94,27 +94,31 @@ def edits(some: tuple[Stop, ...], side: str) -> list[Edit]:
 
 
 def _of_layer(layer: int, some: tuple[Stop, ...], side: str) -> list[Edit]:
-    config, seen = subject.model().config, {}
+    """Keys and values are made when what the layer reads passes by: whichever of q, k and v comes first, they are there."""
+    attn, n_heads = subject.model().blocks[layer].attn, subject.model().config.n_heads
+    made: dict[str, Tensor] = {}
 
-    def keep(name: str) -> Callable[[Tensor], Tensor]:
-        return lambda x: seen.update({name: x}) or x
-
-    def keys(k: Tensor) -> Tensor:
-        v = split(seen["norm1"] @ subject.model().blocks[layer].attn.v.weight.T, config.n_heads)
-        pairs = [_kept(layer, stop, side, *one) for stop, *one in zip(some, seen["norm1"], k, v, strict=True)]
-        seen["v"] = torch.stack([pair[1] for pair in pairs])
-        return torch.stack([pair[0] for pair in pairs])
+    def read(x: Tensor) -> Tensor:
+        k, v = (split(x @ part.weight.T, n_heads) for part in (attn.k, attn.v))
+        pairs = [_kept(layer, stop, side, *one) for stop, *one in zip(some, x, k, v, strict=True)]
+        made["k"], made["v"] = (torch.stack(part) for part in zip(*pairs, strict=True))
+        made["q"] = x
+        return x
 
     def queries(q: Tensor) -> Tensor:
         fitted = _fitted(layer, some, side)
-        return _swapped(q, {i: split(seen["norm1"][i] @ w["q"].T, config.n_heads) for i, w in fitted.items()})
+        return _swapped(q, {i: split(made["q"][i] @ w["q"].T, n_heads) for i, w in fitted.items()})
+
+    def mixed(z: Tensor) -> Tensor:
+        made["o"] = z
+        return z
 
     def out(a: Tensor) -> Tensor:
         fitted = _fitted(layer, some, side)
-        return _swapped(a, {i: merge(seen["z"][i]) @ w["o"].T for i, w in fitted.items()})
+        return _swapped(a, {i: merge(made["o"][i]) @ w["o"].T for i, w in fitted.items()})
 
-    changes = {"norm1": keep("norm1"), "q": queries, "k": keys, "v": lambda v: seen["v"], "z": keep("z")}
-    return [(f"block{layer}.{name}", change) for name, change in (changes | {"attn_out": out}).items()]
+    reading = {"norm1": read, "q": queries, "k": lambda _: made["k"], "v": lambda _: made["v"]}
+    return [(f"block{layer}.{name}", change) for name, change in (reading | {"z": mixed, "attn_out": out}).items()]
 
 
 def _fitted(layer: int, some: tuple[Stop, ...], side: str) -> dict[int, healed.Layer]:
@@ -183,18 +187,21 @@ def _shared(weights: Tensor, probs: Tensor, out: Tensor, found: Tensor) -> Share
 
 def _passed(ids: tuple[int, ...], layer: int, head: int, side: str) -> tuple[Tensor, Tensor, Tensor]:
     """In batched passes: the head's weights (stop, query, key), the next token (stop, vocab), the layer's attn_out."""
-    model, kept, row = subject.model(), {"weights": [], "attn_out": []}, torch.tensor(ids)
-    every, at_once, nexts = [stops()[i] for i in offered(len(ids))], max(1, AT_ONCE // len(ids)), []
-
-    def watch(name: str, part: Callable[[Tensor], Tensor]) -> Edit:
-        return f"block{layer}.{name}", lambda x: kept[name].append(part(x)) or x
+    model, row = subject.model(), torch.tensor(ids)
+    every, at_once = [stops()[i] for i in offered(len(ids))], max(1, AT_ONCE // len(ids))
+    weights: list[Tensor] = []
+    outs: list[Tensor] = []
+    nexts: list[Tensor] = []
 
     for start in range(0, len(every), at_once):
         some = tuple(every[start : start + at_once])
-        seen = [watch("weights", lambda w: w[:, head]), watch("attn_out", lambda a: a)]
+        seen = [
+            (f"block{layer}.weights", overhear(weights, lambda w: w[:, head])),
+            (f"block{layer}.attn_out", overhear(outs)),
+        ]
         x = model.stream(row.expand(len(some), -1), trace=WhatIf([*edits(some, side), *seen]))
         nexts.append(model.predict(x).softmax(-1))
-    return torch.cat(kept["weights"]), torch.cat(nexts), torch.cat(kept["attn_out"])
+    return torch.cat(weights), torch.cat(nexts), torch.cat(outs)
 
 
 def wiring(some: tuple[Stop, ...]) -> np.ndarray:

@@ -13,6 +13,7 @@ from core.heads import split
 from core.lab import subject
 from core.lab.text import Text
 from core.trace import SILENT, Quantity, Trace, to_numpy
+from core.watch import overhear
 from core.whatif import Change, WhatIf
 
 VOLUMES = tuple(round(0.04 * k, 2) for k in range(51))  # 0: silent, 1: untouched, 2: twice as loud
@@ -68,7 +69,7 @@ def turned(demo: Demo) -> Turned:
             factor[:, demo.head, 0, 0] = part
             return z * factor
 
-        watch = ("block*.weights", lambda w, seen=seen: seen.append(w[..., -1, :]) or w)
+        watch = ("block*.weights", overhear(seen, lambda w: w[..., -1, :]))
         edits = [*demo.change.edits(model.config.head_dim), (f"block{demo.layer}.z", loud), watch]
         x = model.stream(row.expand(len(part), -1), trace=WhatIf(edits))
         views.append(torch.stack(seen, 1).flatten(1, 2))  # (stop, layer * head, key)
@@ -132,8 +133,7 @@ class Parts:
 def contributions(text: Text, layer: int) -> Parts:
     """What every head of a layer adds, and all of them together."""
     trace = subject.run(text, subject.UNTOUCHED, (f"block{layer}.z", f"block{layer}.attn_out"))
-    z = torch.from_numpy(np.array(trace[f"block{layer}.z"].value))
-    each = contribution(z, subject.model(text.subject).blocks[layer].attn.o.weight)
+    each = contribution(trace[f"block{layer}.z"].tensor, subject.model(text.subject).blocks[layer].attn.o.weight)
     return Parts(to_numpy(each), trace[f"block{layer}.attn_out"].value)
 
 
@@ -198,7 +198,7 @@ def origins(n_tokens: int, n_heads: int, d_model: int) -> tuple[np.ndarray, np.n
 def reshaped(text: Text, layer: int) -> float:
     """The largest difference in the weights if q and k are reshaped without the transpose, on the real projections."""
     name = f"block{layer}.norm1"
-    x = torch.from_numpy(np.array(subject.untouched(text)[name].value))
+    x = subject.untouched(text)[name].tensor
     attn, n_heads = subject.model(text.subject).blocks[layer].attn, subject.model(text.subject).config.n_heads
     q, k = attn.q(x), attn.k(x)
     allowed = at.allowed_pairs("causal", len(x))
@@ -232,7 +232,7 @@ def fresh(text: Text, n_heads: int, seed: int = 0) -> Fresh:
     """Untrained W_Q and W_K, N(0, scale^2), on what the first block reads: one head, at each of scales()."""
     from core.softmax import entropy
 
-    x = torch.from_numpy(np.array(subject.untouched(text)["block0.norm1"].value))
+    x = subject.untouched(text)["block0.norm1"].tensor
     width = head_width(x.shape[-1], n_heads)
     generator = torch.Generator().manual_seed(seed)
     w_q, w_k = torch.randn(2, x.shape[-1], x.shape[-1], generator=generator)

@@ -11,6 +11,7 @@ from torch import Tensor
 from core.attention import allowed_pairs
 from core.lab import subject, text
 from core.trace import to_numpy
+from core.watch import overhear
 from core.whatif import WhatIf
 
 PAD_ID = 0  # <unk>: this model was trained without padding
@@ -52,7 +53,7 @@ def padded(batch: Batch) -> Padded:
         rows[row, place], pads[row, place] = torch.tensor(ids), False
     allowed = allowed_pairs("causal", length) & ~(pads[:, None] & batch.mask)
     seen: list[Tensor] = []
-    edits = [("block*.allowed", lambda _a: allowed[:, None]), ("block*.weights", lambda w: seen.append(w) or w)]
+    edits = [("block*.allowed", lambda _a: allowed[:, None]), ("block*.weights", overhear(seen))]
     x = model.stream(rows, trace=WhatIf(edits))
     last = torch.arange(length).expand(len(rows), -1).masked_fill(pads, -1).max(-1).values
     probs = model.predict(x[torch.arange(len(rows)), last][:, None]).softmax(-1)
