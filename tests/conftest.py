@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis.configuration import set_hypothesis_home_dir
 
 if TYPE_CHECKING:
     from tests.core.families import Pair
 
 # Before torch is imported: small models gain nothing from a second thread, and two workers' threads wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "hypothesis")  # what it notes of the code, not in this folder
 
 FAMILIES = (
     "gpt2",
