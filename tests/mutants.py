@@ -24,6 +24,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -42,7 +43,6 @@ NEAR = {
     "core/watch.py": ["topics/model/test_walk.py"],
     "core/assets.py": ["test_tokenizer.py"],
 }
-WIDE = ["test_formulas.py", "test_laws.py", "test_model.py", "test_costs.py", "lab", "topics"]
 LEDGER = ("core/counting.py", "core/costs.py")
 
 COMPARE = {
@@ -176,13 +176,25 @@ class Hook(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def tests_of(path: str) -> tuple[list[str], list[str]]:
-    """Those that carry its name and a few more; all others that may notice."""
+    """Those that carry its name and a few more; all others that import it, and at last every topic on every family."""
     inside, tests = Path(path).relative_to("core"), ROOT / "tests/core"
     near = [tests / inside.parent / f"test_{inside.stem}.py", *(tests / name for name in NEAR.get(path, ()))]
     near += [ROOT / "tests/pages/test_ledger_formulas.py"] if path in LEDGER else []
-    topic = [tests / inside.parent] if inside.parts[0] in ("topics", "nets") else []
-    wide = [*topic, tests / "topics/test_any_model.py"] if topic else [tests / name for name in WIDE]
+    name = path.removesuffix(".py").replace("/", ".")
+    wide = [one for one, imported in _imports().items() if name in imported]
+    wide += [tests / "test_formulas.py", tests / "topics/test_any_model.py"]
     return tuple([str(one) for one in dict.fromkeys(part) if one.exists()] for part in (near, wide))
+
+
+@cache
+def _imports() -> dict[Path, set[str]]:
+    """Test file of core -> what it imports, `core.rope` and `core.rope.rotate`; the smallest files first."""
+    found: dict[Path, set[str]] = {}
+    for path in sorted((ROOT / "tests/core").rglob("test_*.py"), key=lambda one: one.stat().st_size):
+        nodes = [node for node in ast.walk(ast.parse(path.read_text("utf8"))) if isinstance(node, ast.ImportFrom)]
+        found[path] = {f"{node.module}.{one.name}" for node in nodes for one in node.names}
+        found[path] |= {node.module for node in nodes if node.module}
+    return found
 
 
 def run(mutant: Mutant, quick: bool) -> str:
@@ -223,16 +235,38 @@ def warm_up() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ROOT / "assets/tokenizers")
     import hypothesis.extra.numpy
+    import numpy.testing
+    import pytest
     import streamlit.testing.v1
     import tiktoken
     import tokenizers
     import torch
-    from transformers import GPT2LMHeadModel, LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
+    import torch.utils.flop_counter
+    from transformers import (
+        AutoModelForCausalLM,
+        GPT2LMHeadModel,
+        LlamaForCausalLM,
+        MistralForCausalLM,
+        Qwen2ForCausalLM,
+        Qwen3ForCausalLM,
+    )
 
     torch.set_num_threads(1)
+    with torch.device("meta"):  # its rules for shapes without numbers, and sympy with them
+        torch.nn.Linear(2, 2)(torch.zeros(1, 2)).softmax(-1)
+    pytest.main(["--version"])  # its plugins
     for name in ("gpt2", "cl100k_base", "o200k_base"):
         tiktoken.get_encoding(name)
-    loaded = (hypothesis, streamlit, tokenizers, GPT2LMHeadModel, LlamaForCausalLM, MistralForCausalLM)
+    loaded = (
+        hypothesis,
+        numpy,
+        streamlit,
+        AutoModelForCausalLM,
+        tokenizers,
+        GPT2LMHeadModel,
+        LlamaForCausalLM,
+        MistralForCausalLM,
+    )
     assert all((*loaded, Qwen2ForCausalLM, Qwen3ForCausalLM))
     assert not any(name.split(".")[0] in ("core", "pages") for name in sys.modules)
 
