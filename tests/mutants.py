@@ -180,6 +180,7 @@ def tests_of(path: str) -> tuple[list[str], list[str]]:
     inside, tests = Path(path).relative_to("core"), ROOT / "tests/core"
     near = [tests / inside.parent / f"test_{inside.stem}.py", *(tests / name for name in NEAR.get(path, ()))]
     near += [ROOT / "tests/pages/test_ledger_formulas.py"] if path in LEDGER else []
+    near += [tests / "test_stated.py"] if len(inside.parts) == 1 else []
     name = path.removesuffix(".py").replace("/", ".")
     wide = [one for one, imported in _imports().items() if name in imported]
     wide += [tests / "test_formulas.py", tests / "topics/test_any_model.py"]
