@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from core import costs, tokenizer
 from core.attention import SCORES, Z, allowed_pairs, attention
+from core.checkpoint import load
 from core.config import Mla, ModelConfig, Moe
 from core.counting import encoder_decoder, parameters
 from core.embeddings import EMBED
@@ -268,3 +271,95 @@ def test_a_window_as_long_as_break_even_still_breaks_even():
     even = talk.even()
     assert costs.Talk(replace(SMALL, window=even)).even() == even
     assert costs.Talk(replace(SMALL, window=even - 1)).even() is None
+
+
+# ---- configs and checkpoints ----
+
+
+def test_a_token_goes_to_no_more_experts_than_there_are():
+    assert Moe(n_experts=2, n_active=8, d_expert=4, layers=(0,)).n_active == 2
+    assert Moe(n_experts=8, n_active=2, d_expert=4, layers=(0,)).n_active == 2
+
+
+@pytest.mark.parametrize("name", ["a.bin", "a.pt", "a.pth", "a.ckpt", "a.pkl", "a.pickle"])
+def test_a_folder_of_pickles_is_refused_by_name(name, tmp_path):
+    config = {"model_type": "llama", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+              "intermediate_size": 8, "vocab_size": 4}  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(FileNotFoundError, match=r"model\.safetensors is missing"):
+        load(tmp_path)
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(ValueError, match=f"{name} is a pickle file"):
+        load(tmp_path)
+
+
+def test_a_config_written_by_hand_has_these_parts_unless_told():
+    bare = ModelConfig(d_model=12, n_layers=1, n_heads=3, d_ff=5, vocab_size=7, context=9)
+    assert asdict(bare) == dict(
+        d_model=12, n_layers=1, n_heads=3, d_ff=5, vocab_size=7, context=9, n_kv_heads=3, head_dim=4, norm="rmsnorm",
+        norm_eps=1e-6, position="rope", rope_theta=10_000.0, ffn="swiglu", qkv_bias=False, out_bias=False,
+        ffn_bias=False, qk_norm=False, tied=False, window=None, moe=None, mla=None, n_segments=0, embed_norm=False,
+        pooler=False, final_norm=True, family="llama",
+    )  # fmt: skip
+    assert replace(bare, n_heads=6, n_kv_heads=2, head_dim=2).group == 3
+    assert not Moe(2, 1, 4, (0,)).router_bias
+    assert Moe(2, 1, 4, (0,)).n_shared == 0
+
+
+def test_sizes_end_where_they_are_said_to_end():
+    llama = dict(model_type="llama", num_attention_heads=1, vocab_size=1)
+    for key, most in {"hidden_size": 10**9, "num_hidden_layers": 10_000, "vocab_size": 10**9}.items():
+        assert ModelConfig.from_hf(llama | {key: most})
+        for beyond in (most + 1, 0, -1, 1.5, True):
+            with pytest.raises(ValueError, match=f"{key} is {beyond}, but must be a whole number from 1 to {most:,}"):
+                ModelConfig.from_hf(llama | {key: beyond})
+    assert ModelConfig.from_hf(llama | {"hidden_size": 1e1, "head_dim": 2}).d_model == 10
+    for eps in (0, -1.0, math.inf, math.nan, 10**400, True, "1"):
+        with pytest.raises(ValueError, match=r"rms_norm_eps is .* but must be a positive number"):
+            ModelConfig.from_hf(llama | {"rms_norm_eps": eps})
+    assert ModelConfig.from_hf(llama | {"rms_norm_eps": 1}).norm_eps == 1.0
+
+
+def test_what_is_quoted_from_a_config_is_kept_short():
+    def said(value):
+        with pytest.raises(ValueError, match="is not supported") as caught:
+            ModelConfig.from_hf({"model_type": value})
+        return str(caught.value).split(" is not")[0].removeprefix("model_type ")
+
+    assert said("x" * 78) == repr("x" * 78)
+    assert said("x" * 79) == "'" + "x" * 79 + "…"
+    assert said({"a": 1, "b": 2}) == "an object of 2"
+    assert said([1]) == "a list of 1"
+    assert said(10**79) == str(10**79)
+    assert said(-(10**80)) == said(10**80) == "a number of more than 80 digits"
+
+
+def test_windows_that_are_not_written_are_4096():
+    sizes = dict(hidden_size=8, num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=4096)
+    assert ModelConfig.from_hf(sizes | {"model_type": "mistral"}).window == 4096
+    assert ModelConfig.from_hf(sizes | {"model_type": "qwen2"}).window is None
+    assert ModelConfig.from_hf(sizes | {"model_type": "qwen2", "use_sliding_window": True}).window == 4096
+
+
+@pytest.mark.parametrize("name", ["gpt2", "mistral, window"])
+def test_a_text_may_be_as_long_as_the_table_or_the_window(pair, name):
+    model = pair(name).ours
+    assert model(torch.arange(64) % 61).shape == (64, 61)
+    with pytest.raises(ValueError, match="65 tokens do not fit: this model reaches 64"):
+        model(torch.zeros(65, dtype=torch.long))
+    assert model(torch.tensor([0, 60])).shape == (2, 61)
+    for beyond in (-1, 61):
+        with pytest.raises(ValueError, match="ids must lie in 0 to 60"):
+            model(torch.tensor([beyond]))
+
+
+def test_stored_masks_belong_to_layers_that_are_there(pair, tmp_path):
+    theirs = pair("gpt2").folder
+    tensors = load_file(theirs / "model.safetensors")
+    (tmp_path / "config.json").write_text((theirs / "config.json").read_text())
+    mask = torch.ones(1, 1, 4, 4)
+    save_file(tensors | {"h.2.attn.bias": mask, "h.0.attn.masked_bias": mask.clone()}, tmp_path / "model.safetensors")
+    assert load(tmp_path).config.n_layers == 3
+    save_file(tensors | {"h.3.attn.bias": mask}, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"tensor h\.3\.attn\.bias is surplus"):
+        load(tmp_path)
