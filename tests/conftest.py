@@ -12,6 +12,8 @@ import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
     from tests.core.families import Pair
 
 # Before torch is imported: small models gain nothing from a second thread, and two workers' threads wait for each other.
@@ -37,6 +39,17 @@ def pair() -> Callable[[str], Pair]:
     from tests.core import families  # transformers takes seconds to import, and most tests do without
 
     return families.pair
+
+
+@pytest.fixture(scope="session")
+def theirs() -> PreTrainedModel:
+    """The model that ships, as transformers loads and runs it. Nobody writes into it."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    from core.lab.text import FOLDER
+
+    return AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float32, attn_implementation="eager").eval()
 
 
 @pytest.fixture(scope="session", params=FAMILIES)
