@@ -363,3 +363,19 @@ def test_stored_masks_belong_to_layers_that_are_there(pair, tmp_path):
     save_file(tensors | {"h.3.attn.bias": mask}, tmp_path / "model.safetensors")
     with pytest.raises(ValueError, match=r"tensor h\.3\.attn\.bias is surplus"):
         load(tmp_path)
+
+
+def test_ways_to_share_keys_have_these_names():
+    assert list(costs.variants(SMALL)) == ["mha", "mqa", "mla"]
+    assert list(costs.variants(replace(SMALL, n_heads=4, n_kv_heads=2, head_dim=2))) == ["mha", "gqa", "mqa", "mla"]
+    assert [costs.kind(replace(SMALL, n_heads=4, n_kv_heads=n, head_dim=2)) for n in (4, 2, 1)] == ["mha", "gqa", "mqa"]
+
+
+@pytest.mark.parametrize("beyond", [-3, -1, 0, 1, 2, 50])
+def test_pairs_cost_as_much_as_matrices_where_the_curves_are_said_to_cross(beyond):
+    plain = costs.Work(SMALL, masked=True)
+    even = (costs.crossover(plain) + 1) / 2  # pairs a token
+    work = costs.Work(replace(SMALL, window=math.ceil(2 * even - 1) + beyond), masked=True)
+    n = costs.crossover(work)
+    assert float(work.pairs(torch.tensor(n, dtype=torch.float64))) == pytest.approx(even * n)
+    assert costs.crossover(costs.Work(replace(SMALL, window=max(1, int(even))), masked=True)) is None
