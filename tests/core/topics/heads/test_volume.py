@@ -3,21 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
 
-from core.lab import subject, text
+from core.lab import text
 from core.make import neighbours as make_neighbours
 from core.nets import neighbours
 from core.topics.heads import volume as manyheads
 
 READING = text.read(text.SENTENCE)
 OTHER = text.read("The cat slept on the rug. The dog slept on the")
-
-
-@pytest.fixture(scope="module")
-def theirs():
-    model = AutoModelForCausalLM.from_pretrained(subject.FOLDER, dtype=torch.float32, attn_implementation="eager")
-    return model.eval()
 
 
 @torch.inference_mode()

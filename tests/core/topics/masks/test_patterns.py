@@ -20,13 +20,6 @@ def demo(kind="window", size=N, paint=None, layer=5, head=1):
     return patterns.Demo(sentence.of(READING), layer, head, kind, size, paint or patterns.Paint())
 
 
-@pytest.fixture(scope="module")
-def theirs():
-    return AutoModelForCausalLM.from_pretrained(
-        sentence.FOLDER, attn_implementation="eager", dtype=torch.float32
-    ).eval()
-
-
 # ---- patterns, sizes, paint ----
 
 BY_HAND = {

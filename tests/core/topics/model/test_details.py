@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from transformers import LlamaForCausalLM
 
 from core.lab import subject, text
 from core.topics.model import details
@@ -12,9 +11,8 @@ from core.topics.model import details
 IDS = text.read(text.SENTENCE).ids
 
 
-def test_a_logit_is_the_stream_times_the_words_own_row():
+def test_a_logit_is_the_stream_times_the_words_own_row(theirs):
     found = details.tied(IDS)
-    theirs = LlamaForCausalLM.from_pretrained(text.FOLDER).float().eval()
     with torch.no_grad():
         out = theirs.model(torch.tensor([IDS])).last_hidden_state[0, -1]
         row = theirs.get_input_embeddings().weight[found.word.id]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from torch import nn
-from transformers import AutoConfig, AutoModelForCausalLM, LlamaForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from core import presets
 from core.lab import subject
@@ -15,8 +15,7 @@ from core.topics.model import walk
 READING = sentence.read(sentence.SENTENCE)
 
 
-def test_the_decoder_only_walk_is_transformers_hidden_states():
-    theirs = LlamaForCausalLM.from_pretrained(sentence.FOLDER).float().eval()
+def test_the_decoder_only_walk_is_transformers_hidden_states(theirs):
     with torch.no_grad():
         out = theirs(torch.tensor([READING.ids]), output_hidden_states=True, output_attentions=False)
     lines = {one.name: one for one in walk.decoder_only(READING.ids)}
@@ -76,11 +75,10 @@ def test_the_encoder_decoder_walk_shows_the_bend():
         assert seen[f"{scope}.ffn_act"].low == pytest.approx(float(wanted.min()), abs=1e-6)
 
 
-def test_the_loop_as_printed_is_the_model():
+def test_the_loop_as_printed_is_the_model(theirs):
     found = walk.loop(READING.ids, 3)
     assert found.shape == (3, len(READING.ids), subject.model().config.vocab_size)
     assert found.gap < 1e-4
-    theirs = LlamaForCausalLM.from_pretrained(sentence.FOLDER).float().eval()
     ids = torch.tensor([READING.ids])
     with torch.no_grad():
         torch.testing.assert_close(walk.written_out(subject.model(), ids), theirs(ids).logits, atol=1e-3, rtol=1e-3)

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch.autograd.functional import jacobian
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoModelForCausalLM
 
 from core.lab import text as sentence
 from core.topics.why import recurrence as rec
@@ -88,12 +87,9 @@ def test_the_attention_layer_is_torchs_attention():
     np.testing.assert_allclose(rec.fading(demo).attention, lengths(last, words), rtol=1e-8)
 
 
-def test_the_trained_model_is_measured_as_transformers_would():
-    model = AutoModelForCausalLM.from_pretrained(
-        sentence.FOLDER, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
-    words = model.model.embed_tokens(torch.tensor(SHORT)).detach()
-    exact = lengths(lambda w: model.model(inputs_embeds=w[None]).last_hidden_state[0, -1], words)
+def test_the_trained_model_is_measured_as_transformers_would(theirs):
+    words = theirs.model.embed_tokens(torch.tensor(SHORT)).detach()
+    exact = lengths(lambda w: theirs.model(inputs_embeds=w[None]).last_hidden_state[0, -1], words)
     found = rec.trained(SHORT, probes=600)
     np.testing.assert_allclose((found / found[-1]).flip(0), exact, rtol=0.1)
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
 
 from core.lab import text as sentence
 from core.topics.why import window as rc
@@ -14,13 +13,6 @@ READING = sentence.read(sentence.SENTENCE)
 @pytest.fixture(scope="module")
 def found():
     return rc.run(rc.Demo(sentence.of(READING)))
-
-
-@pytest.fixture(scope="module")
-def theirs():
-    return AutoModelForCausalLM.from_pretrained(
-        sentence.FOLDER, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
 
 
 def probs(model, ids, window):
