@@ -74,3 +74,17 @@ def labels(app):
                 waiting += value
             elif isinstance(value, str):
                 yield value
+
+
+def come_back(app, file, away="01_home"):
+    """Through the menu to another page and back: there the address begins bare."""
+    for shown in (away, file):
+        app.query_params.clear()
+        app.switch_page(f"pages/{shown}.py").run()
+    return app
+
+
+def address(app):
+    """What the address says, word by word, but for the language."""
+    said = {word: value[-1] if isinstance(value, list) else value for word, value in app.query_params.items()}
+    return {word: value for word, value in said.items() if word != "lang"}
