@@ -62,7 +62,9 @@ def attention(
 def share_out(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
     """Softmax over the keys; a row without any allowed key becomes zeros instead of NaN."""
     weights = scores.softmax(-1)
-    if allowed is not None and not (open_rows := allowed.any(-1, keepdim=True)).all():
+    if allowed is None or allowed.is_meta:  # a shape without numbers has no empty rows
+        return weights
+    if not (open_rows := allowed.any(-1, keepdim=True)).all():
         weights = weights.masked_fill(~open_rows, 0.0)
     return weights
 

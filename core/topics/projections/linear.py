@@ -10,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.config import ModelConfig
+from core.presets import presets
 from core.softmax import temperatures
 from core.trace import to_numpy
 
@@ -224,27 +226,14 @@ class Layer:
         return 2 * self.macs + (self.n_out if self.bias else 0)
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """What decides the shapes of a block's q, k and v projections."""
-
-    d_model: int
-    n_heads: int
-    n_kv_heads: int
-    head_dim: int
-    n_layers: int
-    attention_bias: bool = False
+QWEN3_8B = presets()["qwen3-8b"].config
 
 
-# https://huggingface.co/Qwen/Qwen3-8B/blob/main/config.json
-QWEN3_8B = Sizes(d_model=4096, n_heads=32, n_kv_heads=8, head_dim=128, n_layers=36)
-
-
-def projections(sizes: Sizes) -> tuple[Layer, ...]:
+def projections(config: ModelConfig) -> tuple[Layer, ...]:
     """q_proj, k_proj and v_proj, as Hugging Face transformers builds them."""
-    wide, kv = sizes.n_heads * sizes.head_dim, sizes.n_kv_heads * sizes.head_dim
+    wide, kv = config.n_heads * config.head_dim, config.n_kv_heads * config.head_dim
     return tuple(
-        Layer(name, sizes.d_model, out, sizes.attention_bias)
+        Layer(name, config.d_model, out, config.qkv_bias)
         for name, out in (("q_proj", wide), ("k_proj", kv), ("v_proj", kv))
     )
 
