@@ -53,3 +53,15 @@ def labels(app):
                 waiting += value
             elif isinstance(value, str):
                 yield value
+
+
+def said(app):
+    """What the address says, word by word."""
+    said = {word: app.query_params[word] for word in app.query_params}
+    return {word: value if isinstance(value, str) else value[0] for word, value in said.items() if word != "lang"}
+
+
+def away_and_back(app, file, other="08_heads"):
+    """The page again, after another one in the same session."""
+    app.switch_page(f"pages/{other}.py").run()
+    return app.switch_page(f"pages/{file}.py").run()
