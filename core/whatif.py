@@ -51,7 +51,7 @@ class WhatIf(Trace):
 class Change:
     """One set of interventions, as a page offers it. The default changes nothing.
 
-    window: every token sees at most that many tokens back, itself included.
+    rotation: positions are told, by RoPE or by a learned table. window: every token sees at most that many tokens back, itself included.
     temperature, in `head` (layer, head) or, where that is None, in all heads; cut: (layer, head, query, key), a
     weight set to zero while the rest of its row stays as it was or, with `share`, takes the freed weight over (as if
     the pair were forbidden); muted: (layer, head) whose output z becomes zero.
@@ -70,7 +70,7 @@ class Change:
     def edits(self, head_dim: int) -> list[Edit]:
         made: list[Edit] = []
         if not self.rotation:
-            made.append(("angles", torch.zeros_like))
+            made += [("angles", torch.zeros_like), ("pos_embed", torch.zeros_like)]
         if not self.scaling:
             made.append(("block*.scaled", lambda s: s * math.sqrt(head_dim)))
         if self.temperature != 1.0:

@@ -139,6 +139,8 @@ WORDS: dict[str, Word] = {
     "slope": _cell("softmax"),
     "score": _cell("softmax"),
     "closer": _one("steps", "mix triangle", "softmax"),
+    "drag": _whole(0, MANY, DEPENDS, "softmax"),
+    "drag_to": _number(-100_000, 100_000, DEPENDS, "softmax"),
     "add_c": _number(-1000, 1000, 0.0, "softmax"),
     "float_format": _one("fp32", "fp16 bf16 fp64", "softmax"),
     "largest": _number(0, 1e6, 1.0, "softmax"),

@@ -16,6 +16,7 @@ from torch import Tensor
 from core.checkpoint import empty
 from core.config import RUNS, ModelConfig
 from core.lab import subject
+from core.lab.text import FIRST, Text
 from core.model import Decoder
 from core.nets import dates as seq2seq
 from core.nets import dates_task
@@ -27,11 +28,18 @@ from core.watch import Line, Watch, line
 
 
 @torch.inference_mode()
-def decoder_only(ids: tuple[int, ...]) -> tuple[Line, ...]:
-    """The embedded model on a text: ids, embedding, its blocks, the read-out."""
+def decoder_only(text: Text) -> tuple[Line, ...]:
+    """A text's model: ids, embedding, its blocks, and the read-out at every position."""
+    passed = [line(step.name, step.tensor) for step in subject.untouched(text) if not step.name.startswith("next_")]
     watch = Watch(line)
-    subject.model().forward(torch.tensor(ids), trace=watch)
-    return tuple(watch.seen)
+    subject.model(text.subject).read_out(_last_stream(text), trace=watch)
+    return (*passed, *watch.seen)
+
+
+def _last_stream(text: Text) -> Tensor:
+    """(token, d_model): what the last block leaves of the text's one pass."""
+    last = subject.config(text.subject).n_layers - 1
+    return subject.untouched(text)[f"block{last}.resid_post"].tensor
 
 
 @torch.inference_mode()
@@ -50,11 +58,14 @@ def encoder_decoder(text: str) -> tuple[Line, ...]:
 def written_out(model: Decoder, ids: Tensor) -> Tensor:
     """ids: (batch, token). Returns logits (batch, token, vocab)."""
     x = model.embed(ids)
+    if model.pos_embed is not None:
+        x = x + model.pos_embed.weight[: ids.shape[-1]]
     rope, mask = model.surroundings(ids.shape[-1])
     for block in model.blocks:
         x = x + block.attn(block.norm1(x), rope, mask)
         x = x + block.ffn(block.norm2(x))
-    return model.norm(x) @ model.embed.weight.mT
+    table = model.embed if model.head is None else model.head
+    return model.norm(x) @ table.weight.mT
 
 
 @dataclass(frozen=True)
@@ -66,11 +77,11 @@ class Written:
 
 
 @torch.inference_mode()
-def loop(ids: tuple[int, ...], batch: int = 2) -> Written:
+def loop(text: Text, batch: int = 2) -> Written:
     """`written_out` on the same text several times over, against the model that all pages use."""
-    rows = torch.tensor(ids).expand(batch, -1)
-    logits = written_out(subject.model(), rows)
-    return Written(tuple(logits.shape), float((logits - subject.model()(rows[0])).abs().max()))
+    model = subject.model(text.subject)
+    logits = written_out(model, torch.tensor(text.ids).expand(batch, -1))
+    return Written(tuple(logits.shape), float((logits - model.read_out(_last_stream(text))).abs().max()))
 
 
 # ---- at true size, without a number ----
@@ -118,7 +129,7 @@ def at_true_size(config: ModelConfig, tokens: int) -> Sized:
 @cache
 def _rules() -> None:
     """Torch reads its rules for shapes without numbers when they are first needed: let a very small model need them."""
-    _pass(empty(replace(subject.model().config, n_layers=1, vocab_size=8)), 2)
+    _pass(empty(replace(subject.config(FIRST), n_layers=1, vocab_size=8)), 2)
 
 
 @torch.inference_mode()

@@ -25,6 +25,23 @@ const BARS = {
     view.canvas = make("canvas", { role: "img" });
     view.list = make("ul", { class: "unseen" });
     view.picture.append(view.canvas, view.list);
+    steer(view, view.canvas, (x, y, down) => (view.meta.grab ? BARS.grabbed(view, x, y, down) : null));
+    view.canvas.addEventListener("pointermove", () => (view.canvas.style.cursor = view.meta.grab ? "ew-resize" : "default"));
+  },
+
+  grabbed(view, x, y, down) { // the frame in which the marked bar ends at the hand
+    const { names, marked, high } = view.meta, row = Math.floor((y - 3) / ROW);
+    if (down && row !== marked) {
+      if (row >= 0 && row < names.length) view.release("bar", row);
+      return null;
+    }
+    const { name, number } = view.box, wanted = (high * (x - name - 8)) / (view.width - name - 8 - number);
+    const { values, shape } = view.arrays.values;
+    let best = 0;
+    for (let f = 1; f < shape[0]; f++) {
+      if (Math.abs(values[f * names.length + marked] - wanted) < Math.abs(values[best * names.length + marked] - wanted)) best = f;
+    }
+    return best;
   },
 
   layout(view) {

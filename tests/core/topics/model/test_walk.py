@@ -18,7 +18,7 @@ READING = sentence.read(sentence.SENTENCE)
 def test_the_decoder_only_walk_is_transformers_hidden_states(theirs):
     with torch.no_grad():
         out = theirs(torch.tensor([READING.ids]), output_hidden_states=True, output_attentions=False)
-    lines = {one.name: one for one in walk.decoder_only(READING.ids)}
+    lines = {one.name: one for one in walk.decoder_only(sentence.of(READING))}
     for i, state in enumerate(out.hidden_states[:-1]):
         one = lines[f"block{i}.resid_pre"]
         assert one.shape == tuple(state.shape[1:])
@@ -76,7 +76,7 @@ def test_the_encoder_decoder_walk_shows_the_bend():
 
 
 def test_the_loop_as_printed_is_the_model(theirs):
-    found = walk.loop(READING.ids, 3)
+    found = walk.loop(sentence.of(READING), 3)
     assert found.shape == (3, len(READING.ids), subject.model().config.vocab_size)
     assert found.gap < 1e-4
     ids = torch.tensor([READING.ids])
