@@ -109,12 +109,22 @@ class Outcome:
 @torch.inference_mode()
 def outcome(text: Text, recipe: Recipe) -> Outcome:
     """What becomes of the next word."""
-    model, seen, rows = subject.model(text.subject), [], []
+    model, seen, rows = subject.model(text.subject), list[Tensor](), list[int]()
     mask = built(len(text), recipe.diagonal)
+    far = ~model.surroundings(len(text))[1] & torch.ones_like(mask).tril()  # beyond the model's own window
+
+    def keep(scaled: Tensor) -> Tensor:
+        seen.append(scaled.masked_fill(far, -torch.inf))
+        return scaled
+
+    def count(x: Tensor) -> Tensor:
+        rows.append(int(x.isnan().any(-1).sum()))
+        return x
+
     edits = [
-        ("block*.scaled", lambda s: seen.append(s) or s),
+        ("block*.scaled", keep),
         ("block*.weights", lambda w: weights(seen[-1], mask, recipe).to(w.dtype)),
-        ("block*.resid_post", lambda x: rows.append(int(x.isnan().any(-1).sum())) or x),
+        ("block*.resid_post", count),
     ]
     probs = to_numpy(model.predict(model.stream(torch.tensor(text.ids), trace=WhatIf(edits))).softmax(-1))
     untouched = subject.untouched(text)["next_probs"].value
