@@ -18,8 +18,8 @@ def draw() -> None:
     text.speak()
     st.set_page_config(page_icon=ASSETS / "icon.svg", layout="wide", initial_sidebar_state=256)
     st.html(ASSETS / "style.css")
-    frame.language_switch()
     page = st.navigation(frame.pages(), expanded=True)
+    frame.language_switch()
     uploads.arrive()
     with frame.around(page):
         page.run()

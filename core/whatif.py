@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from operator import itemgetter
 
 import torch
 from torch import Tensor
 
-from core.trace import Quantity, Trace
+from core.trace import WILD, Names, Quantity, Trace
 
-Edit = tuple[str, Callable[[Tensor], Tensor]]  # the name of a tensor, * for any block; what becomes of it
+Part = Callable[[Tensor], Tensor]
+Edit = tuple[str, Part]  # the name of a tensor, * for any block; what becomes of it
 
 
 class WhatIf(Trace):
@@ -24,14 +25,25 @@ class WhatIf(Trace):
 
     def __init__(self, edits: list[Edit], only: tuple[str, ...] | None = (), **labels: list[str]) -> None:
         super().__init__(only, **labels)
-        self.edits = edits
+        self._edited = Names(pattern for pattern, _ in edits)
+        self._exact: dict[str, list[tuple[int, Part]]] = {}
+        self._wild: list[tuple[int, Part, Names]] = []
+        for place, (pattern, change) in enumerate(edits):
+            if WILD.search(pattern):
+                self._wild.append((place, change, Names((pattern,))))
+            else:
+                self._exact.setdefault(pattern, []).append((place, change))
 
     def __call__(self, quantity: Quantity, value: Tensor) -> Tensor:
         name = self._scope + quantity.name
-        for pattern, change in self.edits:
-            if fnmatchcase(name, pattern):
+        if name in self._edited:
+            for _, change in sorted(self._changes(name), key=itemgetter(0)):
                 value = change(value)
         return super().__call__(quantity, value)
+
+    def _changes(self, name: str) -> list[tuple[int, Part]]:
+        """What the edits do to this tensor, each with its place among them."""
+        return self._exact.get(name, []) + [(place, change) for place, change, names in self._wild if name in names]
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,12 @@ def now(word: str, default: Any = DEPENDS, read: Reader | None = None) -> Any:
     return value
 
 
+def said(word: str) -> Any:
+    """What a word says if it says anything; nothing is written."""
+    text = st.query_params.get(word, _kept(word).get(word))
+    return None if text is None else _checked(word, text, None)
+
+
 def write(word: str, value: Any, default: Any = DEPENDS) -> None:
     """Let a word say this; None and the default are said by silence. For callbacks as well."""
     declared = known(word)

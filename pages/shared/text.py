@@ -26,8 +26,9 @@ def lang() -> str:
 
 
 def speak() -> None:
-    """The language of this run: the address says it, else this session, else the browser."""
-    st.session_state["_lang"] = address.now("lang", browser_language())
+    """The language of this run: the address says it, else this session, else the browser. Nothing is written yet: the
+    address still belongs to the page that is left."""
+    st.session_state["_lang"] = address.said("lang") or browser_language()
 
 
 def browser_language() -> str:

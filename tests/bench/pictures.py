@@ -19,7 +19,7 @@ from tests.browser.conftest import FLAGS, ROOT, Server
 
 SCREEN = {"width": 1280, "height": 720}
 TALL = {"width": 1280, "height": 1100}  # no signature is taller
-CLIP = {"x": 280, "y": 0, "width": 1000, "height": 700}  # the page without its menu
+CLIP = {"x": 280, "y": 48, "width": 1000, "height": 700}  # the page without its menu and its bar
 FRAME = (640, 488)  # of the animation: a line of words, then the clip
 LINE = 40
 STEPS, MS, REST = 8, 150, 900  # frames of the whole track, milliseconds of each, and of a page's last
@@ -29,7 +29,7 @@ INK, PAPER, HAND = "#111111", "#f3f5f9", "#c2410c"
 READY = """() => document.querySelector('[data-test-script-state="notRunning"]')
     && !document.querySelector('[data-stale="true"]')"""
 STILL = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-TOP = "(e) => e.scrollIntoView({ block: 'start', behavior: 'instant' })"
+TOP = "(e) => { e.style.scrollMarginTop = '60px'; e.scrollIntoView({ block: 'start', behavior: 'instant' }); }"
 
 
 def visit(page: Page, url: str, entry: frame.Entry) -> None:

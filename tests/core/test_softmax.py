@@ -1,4 +1,4 @@
-"""Softmax against torch, autograd and arithmetic by hand: steps, slopes, formats, and what is often printed."""
+"""Softmax against torch, autograd and arithmetic by hand: steps, slopes, formats, and rows that may be wrong."""
 
 import math
 
@@ -192,7 +192,7 @@ def test_the_triangle_holds_the_three_largest():
     np.testing.assert_allclose(np.linalg.norm(lab.CORNERS - np.roll(lab.CORNERS, 1, 0), axis=1), 1)
 
 
-# ---- what is often printed ----
+# ---- rows to be checked ----
 
 TRUE = {
     "first": (0.659, 0.242, 0.099),
@@ -210,22 +210,22 @@ def test_every_printed_row_is_judged_as_it_deserves(name):
     claim, verdict = lab.CLAIMS[name], lab.judge(lab.CLAIMS[name])
     assert verdict.shares == pytest.approx(TRUE[name], abs=6e-4)
     wanted = shares(claim.scores, claim.temperature).numpy()
-    assert verdict.gap == pytest.approx(np.abs(wanted - claim.printed).max())
+    assert verdict.gap == pytest.approx(np.abs(wanted - claim.row).max())
     assert verdict.right == (name in ("first", "warm"))
 
 
 def test_the_sum_of_the_first_example_and_the_owner_of_the_thousand():
     assert sum(math.exp(z) for z in lab.CLAIMS["first"].scores) == pytest.approx(11.2125, abs=5e-5)
-    assert shares(lab.OWNER).numpy() == pytest.approx(lab.CLAIMS["thousand"].printed, abs=5e-5)
+    assert shares(lab.OWNER).numpy() == pytest.approx(lab.CLAIMS["thousand"].row, abs=5e-5)
 
 
 def test_no_temperature_gives_the_row_of_four():
     claim = lab.CLAIMS["four"]
     found = lab.nearest(claim)
-    by_hand = min(np.abs(shares(claim.scores, t).numpy() - claim.printed).max() for t in np.geomspace(0.01, 100, 999))
+    by_hand = min(np.abs(shares(claim.scores, t).numpy() - claim.row).max() for t in np.geomspace(0.01, 100, 999))
     assert found.gap == pytest.approx(by_hand, abs=1e-3)
     assert found.gap > 0.05
-    wanted = np.abs(shares(claim.scores, found.temperature).numpy() - claim.printed).max()
+    wanted = np.abs(shares(claim.scores, found.temperature).numpy() - claim.row).max()
     assert found.gap == pytest.approx(wanted, abs=1e-9)
     assert lab.nearest(lab.CLAIMS["thousand"]).temperature == pytest.approx(0.1, rel=0.01)
 

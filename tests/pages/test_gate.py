@@ -192,3 +192,19 @@ def test_the_browser_opens_where_the_app_is(monkeypatch):
     options["server.headless"] = True
     run(start())
     assert len(called) == 1
+
+
+def test_head_gets_no_body():
+    one = gate.Gate(behind)
+    script = next(iter(one._scripts.files))
+    (status, headers, body), (_, _, whole) = (ask(one, script, way, Accept_Encoding="gzip") for way in ("HEAD", "GET"))
+    assert (status, body) == (200, b"")
+    assert int(headers[b"content-length"]) == len(whole) > 0
+
+
+@pytest.mark.parametrize("path", ["/_stcore/upload_file/me/1", "/attention"])
+def test_what_is_too_large_is_refused_by_its_length_alone(clock, allowance, path):
+    one, limit = gate.Gate(behind), st.get_option("server.maxUploadSize") * 2**20
+    assert ask(one, path, "PUT", Content_Length=str(limit + 1))[0] == 413
+    assert not allowance.sent, "it does not count as a file"
+    assert ask(one, "/_stcore/upload_file/me/1", "PUT", Content_Length=str(limit))[0] == 200

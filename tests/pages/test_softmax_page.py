@@ -111,7 +111,7 @@ def test_a_link_restores_everything():
     for key, value in (("added", 40), ("formats", 100)):
         slider = picture(app, key)[0]["slider"]
         assert slider["stops"][slider["at"]] == value
-    same(picture(app, "printed")[1]["ghost"], np.array(lab.CLAIMS["four"].printed))
+    same(picture(app, "printed")[1]["ghost"], np.array(lab.CLAIMS["four"].row))
     assert picture(app, "shares")[0]["names"][-1].endswith(sentence.read("The cat sat on the mat.").tokens[4])
     assert app.query_params["slope"] == "1,2"
 

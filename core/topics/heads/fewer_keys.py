@@ -27,6 +27,7 @@ from core.lab.text import FIRST, Cannot, Text
 from core.nets import healed
 from core.topics.heads.volume import Demo
 from core.trace import to_numpy
+from core.watch import overhear
 from core.whatif import Edit, WhatIf
 
 LOSSES = ASSETS / "data" / "sharing_losses.npy"
@@ -124,13 +125,17 @@ def edits(text: Text, some: tuple[Stop, ...], side: str) -> list[Edit]:
 
 @dataclass
 class Layer:
-    """One attention layer while it runs at several stops at once. seen: what has passed so far, (stop, ...) each."""
+    """One attention layer while it runs at several stops at once.
+
+    Keys and values are made when what the layer reads passes by: whichever of q, k and v comes first, they are there.
+    made: they, what was read ("x") and the mixtures ("z"), (stop, ...) each.
+    """
 
     text: Text
     layer: int
     some: tuple[Stop, ...]
     side: str
-    seen: dict[str, Tensor] = field(default_factory=dict)
+    made: dict[str, Tensor] = field(default_factory=dict)
 
     @property
     def attn(self) -> SelfAttention:
@@ -138,28 +143,25 @@ class Layer:
 
     def edits(self) -> list[Edit]:
         changes = {
-            "norm1": self.keep("norm1"),
+            "norm1": self.read,
             "q": self.queries,
-            "k": self.keys,
-            "v": lambda _v: self.seen["v"],
-            "z": self.keep("z"),
+            "k": lambda _k: self.made["k"],
+            "v": lambda _v: self.made["v"],
+            "z": self.mixed,
             "attn_out": self.out,
         }
         return [(f"block{self.layer}.{name}", change) for name, change in changes.items()]
 
-    def keep(self, name: str) -> Callable[[Tensor], Tensor]:
-        def change(x: Tensor) -> Tensor:
-            self.seen[name] = x
-            return x
+    def read(self, x: Tensor) -> Tensor:
+        k, v = (split(part(x), self.attn.n_kv_heads) for part in (self.attn.k, self.attn.v))
+        pairs = [self.rebuilt(*one) for one in zip(self.some, x, k, v, strict=True)]
+        self.made["k"], self.made["v"] = (torch.stack(part) for part in zip(*pairs, strict=True))
+        self.made["x"] = x
+        return x
 
-        return change
-
-    def keys(self, k: Tensor) -> Tensor:
-        """The keys that every stop's cache gives back; the values, which pass after them, are made here too."""
-        v = split(self.attn.v(self.seen["norm1"]), self.attn.n_kv_heads)
-        pairs = [self.rebuilt(*one) for one in zip(self.some, self.seen["norm1"], k, v, strict=True)]
-        self.seen["v"] = torch.stack([value for _key, value in pairs])
-        return torch.stack([key for key, _value in pairs])
+    def mixed(self, z: Tensor) -> Tensor:
+        self.made["z"] = z
+        return z
 
     def rebuilt(self, stop: Stop, x: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """x: (token, d_model); k, v: (kv_head, token, d_head). What this stop's cache gives back, as many heads."""
@@ -183,10 +185,10 @@ class Layer:
         return key, value
 
     def queries(self, q: Tensor) -> Tensor:
-        return self.swapped(q, lambda i, w: split(self.seen["norm1"][i] @ w["q"].T, self.attn.n_heads))
+        return self.swapped(q, lambda i, w: split(self.made["x"][i] @ w["q"].T, self.attn.n_heads))
 
     def out(self, a: Tensor) -> Tensor:
-        return self.swapped(a, lambda i, w: merge(self.seen["z"][i]) @ w["o"].T)
+        return self.swapped(a, lambda i, w: merge(self.made["z"][i]) @ w["o"].T)
 
     def swapped(self, x: Tensor, made: Callable[[int, healed.Layer], Tensor]) -> Tensor:
         """x: (stop, ...), with what healed weights make where a stop has some."""
@@ -241,22 +243,18 @@ def _passed(demo: Demo, side: str) -> tuple[Tensor, Tensor, Tensor]:
     """In batched passes: the head's weights (stop, query, key), the next token (stop, vocab), the layer's attn_out."""
     text, model, row = demo.text, subject.model(demo.text.subject), torch.tensor(demo.text.ids)
     every, at_once = [stops(text)[i] for i in offered(text)], max(1, AT_ONCE // len(text))
-    seen: dict[str, list[Tensor]] = {"weights": [], "attn_out": []}
-    nexts = []
-
-    def watch(name: str, part: Callable[[Tensor], Tensor]) -> Edit:
-        def keep(x: Tensor) -> Tensor:
-            seen[name].append(part(x))
-            return x
-
-        return f"block{demo.layer}.{name}", keep
-
-    watched = [watch("weights", lambda w: w[:, demo.head]), watch("attn_out", lambda a: a)]
+    weights: list[Tensor] = []
+    outs: list[Tensor] = []
+    nexts: list[Tensor] = []
+    watched = [
+        (f"block{demo.layer}.weights", overhear(weights, lambda w: w[:, demo.head])),
+        (f"block{demo.layer}.attn_out", overhear(outs)),
+    ]
     for start in range(0, len(every), at_once):
         some = tuple(every[start : start + at_once])
         x = model.stream(row.expand(len(some), -1), trace=WhatIf([*edits(text, some, side), *watched]))
         nexts.append(model.predict(x).softmax(-1))
-    return torch.cat(seen["weights"]), torch.cat(nexts), torch.cat(seen["attn_out"])
+    return torch.cat(weights), torch.cat(nexts), torch.cat(outs)
 
 
 def wiring(some: tuple[Stop, ...]) -> np.ndarray:

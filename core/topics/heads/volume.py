@@ -16,6 +16,7 @@ from core.lab.text import Text
 from core.rope import rotate
 from core.softmax import entropy
 from core.trace import SILENT, Quantity, Trace, to_numpy
+from core.watch import overhear
 from core.whatif import Change, WhatIf
 
 VOLUMES = tuple(round(0.04 * k, 2) for k in range(51))  # 0: silent, 1: untouched, 2: twice as loud
@@ -71,7 +72,7 @@ def turned(demo: Demo) -> Turned:
             factor[:, demo.head, 0, 0] = part
             return z * factor
 
-        watch = ("block*.weights", lambda w, seen=seen: seen.append(w[..., -1, :]) or w)
+        watch = ("block*.weights", overhear(seen, lambda w: w[..., -1, :]))
         edits = [*demo.change.edits(model.config.head_dim), (f"block{demo.layer}.z", loud), watch]
         x = model.stream(row.expand(len(part), -1), trace=WhatIf(edits))
         views.append(torch.stack(seen, 1).flatten(1, 2))  # (stop, layer * head, key)

@@ -11,6 +11,7 @@ from torch import Tensor
 from core.lab import subject, text
 from core.lab.text import Text
 from core.trace import to_numpy
+from core.watch import overhear
 from core.whatif import WhatIf
 
 PAD_ID = 0  # <unk> in the model that ships, which was trained without padding; the mask hides whatever it is
@@ -85,12 +86,7 @@ def _passed(batch: Batch, rows: Tensor, pads: Tensor) -> tuple[Tensor, Tensor]:
     model, length = subject.model(batch.texts[0].subject), rows.shape[1]
     allowed = model.surroundings(length)[1] & ~(pads[:, None] & batch.mask)
     seen: list[Tensor] = []
-
-    def keep(weights: Tensor) -> Tensor:
-        seen.append(weights)
-        return weights
-
-    edits = [("block*.allowed", lambda _a: allowed[:, None]), ("block*.weights", keep)]
+    edits = [("block*.allowed", lambda _a: allowed[:, None]), ("block*.weights", overhear(seen))]
     if model.pos_embed is not None and batch.mask:
         places = ((~pads).cumsum(-1) - 1).clamp_min(0)
         edits.append(("pos_embed", lambda _x: model.pos_embed.weight[places]))

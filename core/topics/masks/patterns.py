@@ -19,9 +19,9 @@ from core.lab import text as sentence
 from core.lab.text import Text
 from core.softmax import entropy
 from core.trace import Trace, to_numpy
+from core.watch import overhear
 from core.whatif import Change, WhatIf
 
-PATTERNS = ("window", "global", "prefix", "padding")
 PAINTABLE = 48  # tokens: beyond, a painting would not fit into a link
 MOST_STOPS = 44
 AT_ONCE = 2048  # tokens of all frames together: a long text gets fewer stops
@@ -192,11 +192,12 @@ def frames(demo: Demo, shown: int = 8) -> Frames:
     n, model = len(demo.text), subject.model(demo.text.subject)
     sizes = stops(demo.kind, n)
     masks = demo.paint.over(torch.stack([pattern(demo.kind, n, size) for size in sizes]) & _reached(demo.text))
-    weights, probs = [], []
+    weights: list[Tensor] = []
+    probs: list[Tensor] = []
     for part in masks.split(max(1, AT_ONCE // n)):
         edits = [
             ("block*.allowed", lambda _allowed, part=part: part[:, None]),
-            (f"block{demo.layer}.weights", lambda w: weights.append(w[:, demo.head]) or w),
+            (f"block{demo.layer}.weights", overhear(weights, lambda w: w[:, demo.head])),
         ]
         x = model.stream(torch.tensor(demo.text.ids).expand(len(part), -1), trace=WhatIf(edits))
         probs.append(model.predict(x).softmax(-1))

@@ -229,13 +229,13 @@ def stack(demo: Demo) -> Stack:
     return Stack(to_numpy(likeness[:, :CROPPED, :CROPPED]), to_numpy(mean), to_numpy(rms))
 
 
-# ---- the formula that is often printed, and the right one ----
+# ---- a formula that looks right, and the right one ----
 
 
 @dataclass(frozen=True)
-class Printed:
+class Compared:
     """gap: the largest difference after one layer; relative: its length over the right one's. rms: (formula, depth) of
-    the stream, the printed formula first; spread: (formula, token), each token's standard deviation after one layer."""
+    the stream, the wrong formula first; spread: (formula, token), each token's standard deviation after one layer."""
 
     gap: float
     relative: float
@@ -243,8 +243,8 @@ class Printed:
     spread: np.ndarray
 
 
-def printed_layer(block: Block, x: Tensor) -> Tensor:
-    """FFN(LN(MHA(x) + x)) + MHA(x), as it is often printed: the second sum adds the wrong thing, and the last norm is
+def wrong_layer(block: Block, x: Tensor) -> Tensor:
+    """FFN(LN(MHA(x) + x)) + MHA(x), an easy slip: the second sum adds the wrong thing, and the last norm is
     missing."""
     found = block.attn(x, None, None)
     return block.ffn(block.norm1(found + x)) + found
@@ -257,10 +257,10 @@ def right_layer(block: Block, x: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def compare(demo: Demo) -> Printed:
+def compare(demo: Demo) -> Compared:
     """Both formulas with the same weights on the same text, once and stacked."""
     demo = replace(demo, parts=Parts(), batch=1)
-    layers = (printed_layer, right_layer)
+    layers = (wrong_layer, right_layer)
     streams = [[words(demo)[0]], [words(demo)[0]]]
     for depth in DEPTHS[1:]:
         block = drawn(demo.parts, demo.d_model, 1000 * demo.seed + depth)
@@ -270,7 +270,7 @@ def compare(demo: Demo) -> Printed:
     rms = np.array([[float(x.square().mean().sqrt()) for x in kept] for kept in streams])
     spread = np.stack([to_numpy(x.std(-1, correction=0)) for x in (wrong, right)])
     gap = (wrong - right).abs().max()
-    return Printed(float(gap), float((wrong - right).norm() / right.norm()), rms, spread)
+    return Compared(float(gap), float((wrong - right).norm() / right.norm()), rms, spread)
 
 
 def parameters(parts: Parts, d_model: int, d_ff: int) -> int:

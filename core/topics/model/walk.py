@@ -6,14 +6,12 @@ of eight billion parameters has every shape and not one number.
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from core.checkpoint import empty
 from core.config import RUNS, ModelConfig
@@ -38,45 +36,12 @@ def decoder_only(ids: tuple[int, ...]) -> tuple[Line, ...]:
 
 @torch.inference_mode()
 def encoder_decoder(text: str) -> tuple[Line, ...]:
-    """The date model: the source through the encoder, the written signs through the decoder.
-
-    Its blocks record their attention; norms, sums and feed-forward networks are overheard with hooks on a copy.
-    """
-    model, watch = copy.deepcopy(seq2seq.model()), Watch(line)
-    for side, blocks in (("enc", model.encoder), ("dec", model.decoder)):
-        for i, block in enumerate(blocks):
-            _overhear(block, f"{side}{i}.", watch)
+    """The date model: the source through the encoder, the written signs through the decoder."""
+    model, watch = seq2seq.model(), Watch(line)
     source = torch.tensor(dates_task.ids(text))
-    written = model.write(source[None])[0]
-    fed = torch.cat([torch.tensor([dates_task.VOCAB.index(dates_task.START)]), written[:-1]])
-    watch.seen.clear()  # what was overheard while it wrote
-    watch.seen.append(line("source", source))
-    memory = model.encode(source, trace=watch)
-    watch.seen.append(line("written", fed))
-    logits = model.decode(fed, memory, trace=watch)
-    watch.seen.insert(-1, line("logits", logits))
+    fed = torch.cat([torch.tensor([dates_task.VOCAB.index(dates_task.START)]), model.write(source[None])[0, :-1]])
+    model.decode(fed, model.encode(source, trace=watch), trace=watch)
     return tuple(watch.seen)
-
-
-def _overhear(block: nn.Module, scope: str, watch: Watch) -> None:
-    """What enters each norm is the stream, what enters the FFN's second map has been bent; then what leaves a norm, the
-    FFN's first map, the FFN and the block."""
-
-    def into(name: str) -> Callable[..., None]:
-        return lambda _, given: watch.seen.append(line(scope + name, given[0]))
-
-    def out_of(name: str) -> Callable[..., None]:
-        return lambda _, __, made: watch.seen.append(line(scope + name, made))
-
-    entering = {"norm1": "x", "norm2": "after_self", "norm3": "after_cross"}
-    for name, module in block.named_children():
-        if name in entering:
-            module.register_forward_pre_hook(into(entering[name]))
-            module.register_forward_hook(out_of(name))
-    block.ffn.up.register_forward_hook(out_of("ffn_pre"))
-    block.ffn.down.register_forward_pre_hook(into("ffn_act"))
-    block.ffn.register_forward_hook(out_of("ffn_out"))
-    block.register_forward_hook(out_of("out"))
 
 
 # ---- the loop of every decoder, written out ----
@@ -122,8 +87,24 @@ class Sized:
     seconds: float
 
 
+class TooLong(ValueError):
+    """A text of more tokens than the model has positions. rows: of its learned table."""
+
+    def __init__(self, tokens: int, rows: int) -> None:
+        super().__init__(f"{tokens:,} tokens do not fit: the table of learned positions has {rows:,} rows")
+        self.tokens, self.rows = tokens, rows
+
+
+def longest(config: ModelConfig) -> int | None:
+    """The most tokens that a pass can have: as many as a learned table of positions has rows. None: no such end."""
+    return config.context if config.position == "learned" else None
+
+
 def at_true_size(config: ModelConfig, tokens: int) -> Sized:
-    """Build the model on the meta device and let `tokens` tokens through it: shapes, and no memory."""
+    """Build the model on the meta device and let `tokens` tokens through it: shapes, and no memory. Raises TooLong."""
+    rows = longest(config)
+    if rows is not None and tokens > rows:
+        raise TooLong(tokens, rows)
     _rules()
     begun = time.perf_counter()
     model = empty(config)
@@ -143,12 +124,7 @@ def _rules() -> None:
 @torch.inference_mode()
 def _pass(model: Decoder, tokens: int, watch: Trace = SILENT) -> None:
     with torch.device("meta"):
-        x = model.embed(torch.zeros(tokens, dtype=torch.long))
-        turn, _ = model.surroundings(tokens)
-        for i, block in enumerate(model.blocks):
-            with watch.inside(f"block{i}"):
-                x = block(x, turn, None, trace=watch)  # a mask changes numbers, never a shape
-        model.read_out(x, trace=watch)
+        model.forward(torch.zeros(tokens, dtype=torch.long), trace=watch)
 
 
 def runnable() -> dict[str, str]:
@@ -158,5 +134,5 @@ def runnable() -> dict[str, str]:
 
 
 def sized(preset: str, tokens: int) -> Sized:
-    """A preset at its true size. Raises KeyError for one that is not listed."""
+    """A preset at its true size. Raises KeyError for one that is not listed, and TooLong."""
     return at_true_size(presets()[preset].config, tokens)

@@ -68,10 +68,7 @@ FEW = 8  # dimensions where each is looked at on its own
 @torch.inference_mode()
 def tables(n: int, d: int) -> np.ndarray:
     """(frame, position, d): the table at every one of BASES, in one broadcast call."""
-    bases = torch.tensor(BASES, dtype=torch.float64)[:, None]
-    speeds = bases ** -(torch.arange(0, d, 2, dtype=torch.float64) / d)
-    turn = torch.arange(n, dtype=torch.float64)[:, None] * speeds[:, None]
-    return to_numpy(torch.stack([turn.sin(), turn.cos()], -1).flatten(-2))
+    return to_numpy(sinusoids(n, d, torch.tensor(BASES, dtype=torch.float64)))
 
 
 def wavelengths(d: int, base: float = 10_000.0) -> tuple[float, ...]:
@@ -82,14 +79,13 @@ def wavelengths(d: int, base: float = 10_000.0) -> tuple[float, ...]:
 @torch.inference_mode()
 def longest_and_shortest(d: int) -> np.ndarray:
     """(frame, 2): how many positions the first and the last pair take to come round, at every one of BASES."""
-    bases = torch.tensor(BASES, dtype=torch.float64)[:, None]
-    return to_numpy(2 * math.pi * bases ** (torch.tensor([0.0, d - 2.0]).double() / d))
+    return to_numpy(2 * math.pi / wave_speeds(d, torch.tensor(BASES, dtype=torch.float64))[:, [0, -1]])
 
 
 @torch.inference_mode()
 def dots(n: int, d: int) -> np.ndarray:
     """(frame, position, position): the dot product of any two rows of the table, at every one of BASES."""
-    rows = torch.from_numpy(np.array(tables(n, d)))
+    rows = sinusoids(n, d, torch.tensor(BASES, dtype=torch.float64))
     return to_numpy(rows @ rows.mT)
 
 
@@ -166,7 +162,7 @@ def untrained_table(seed: int = 0) -> Tensor:
 def _read(text: Text, layer: int) -> Tensor:
     """(query, d_model), float32: what the projections of a block read. All schemes start from the same one."""
     name = f"block{layer}.norm1"
-    return torch.from_numpy(np.array(subject.untouched(text)[name].value[:MOST]))
+    return subject.untouched(text)[name].tensor[:MOST]
 
 
 @torch.inference_mode()
@@ -245,7 +241,8 @@ def slopes(n_heads: int) -> tuple[float, ...]:
 
 def t5_buckets(distances: tuple[int, ...], buckets: int = 32, longest: int = 128) -> tuple[int, ...]:
     """Which of a causal T5's learned numbers is added at each distance: one a distance while it is short, then one for
-    ever longer stretches, the last for all from `longest` on (Raffel et al. 2020, arXiv 1910.10683, sec. 2.1)."""
+    ever longer stretches, the last for all that is far away (Raffel et al. 2020, arXiv 1910.10683, sec. 2.1). Its
+    stretch begins before `longest`, as numbers are rounded down: at 113 of 128 with 32 buckets."""
     exact = buckets // 2
     far = [exact + int(math.log(max(d, 1) / exact) / math.log(longest / exact) * (buckets - exact)) for d in distances]
     return tuple(d if d < exact else min(f, buckets - 1) for d, f in zip(distances, far, strict=True))

@@ -110,7 +110,7 @@ class Law:
 @torch.inference_mode()
 def law(demo: Demo) -> Law:
     model, name = subject.model(demo.text.subject), "block0.norm1"
-    x = torch.from_numpy(np.array(subject.untouched(demo.text)[name].value)).double()
+    x = subject.untouched(demo.text)[name].tensor.double()
     width, attn = model.config.head_dim, model.blocks[0].attn
     w_q, w_k, w_v = (w.weight[:width].double().T for w in (attn.q, attn.k, attn.v))
     mixing = F.one_hot(torch.arange(len(x)).flip(0)).double()

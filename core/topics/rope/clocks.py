@@ -52,21 +52,17 @@ def meeting(demo: Demo) -> Meeting:
     model = subject.model(demo.text.subject)
     trace = recorded(demo)
     group, config = model.config.group, model.config
-    q = trace[f"block{demo.layer}.q"].value[demo.head, demo.query]
-    k = trace[f"block{demo.layer}.k"].value[demo.head // group, demo.key]
-    score = trace[f"block{demo.layer}.scores"].value[demo.head, demo.query, demo.key]
+    q = trace[f"block{demo.layer}.q"].tensor[demo.head, demo.query]
+    k = trace[f"block{demo.layer}.k"].tensor[demo.head // group, demo.key]
+    score = trace[f"block{demo.layer}.scores"].tensor[demo.head, demo.query, demo.key]
     theta = frequencies(config.head_dim, config.rope_theta).double()
-    return Meeting(_tensor(q).double(), _tensor(k).double(), theta, float(score))
+    return Meeting(q.double(), k.double(), theta, float(score))
 
 
 def recorded(demo: Demo) -> Trace:
     """The chosen block's vectors before and after the rotation, its scores, and the angles."""
     names = ("q", "k", "v", "q_rot", "k_rot", "scores")
     return subject.run(demo.text, subject.UNTOUCHED, tuple(f"block{demo.layer}.{name}" for name in names))
-
-
-def _tensor(x: np.ndarray) -> Tensor:
-    return torch.from_numpy(np.array(x))
 
 
 # ---- the clock faces ----
@@ -158,8 +154,8 @@ def swings(demo: Demo) -> Swings:
     config = subject.model(demo.text.subject).config
     trace = subject.run(demo.text, subject.UNTOUCHED, ("block*.q", "block*.k"))
     blocks = range(config.n_layers)
-    q = torch.stack([_tensor(trace[f"block{i}.q"].value[:, demo.query]) for i in blocks]).double()
-    k = torch.stack([_tensor(trace[f"block{i}.k"].value[:, demo.key]) for i in blocks]).double()
+    q = torch.stack([trace[f"block{i}.q"].tensor[:, demo.query] for i in blocks]).double()
+    k = torch.stack([trace[f"block{i}.k"].tensor[:, demo.key] for i in blocks]).double()
     k = k.repeat_interleave(config.group, 1)
     theta = frequencies(config.head_dim, config.rope_theta).double()
     moved = rotate(q[..., None, :], (demo.query + torch.tensor(SHIFTS).double())[:, None] * theta)
@@ -216,7 +212,7 @@ def morph(demo: Demo, which: str) -> Morph:
     model = subject.model(demo.text.subject)
     head = demo.head if which == "q" else demo.head // model.config.group
     trace = recorded(demo)
-    x = _tensor(trace[f"block{demo.layer}.{which}"].value[head])
+    x = trace[f"block{demo.layer}.{which}"].tensor[head]
     turn = model.surroundings(len(x))[0]
     values = rotate(x, torch.tensor(PARTS)[:, None, None] * turn)
     stretch = (values.norm(dim=-1) - x.norm(dim=-1)).abs().max()
@@ -326,7 +322,7 @@ def values_turned(text: Text, asked: int | None = None) -> subject.Outlook:
 def value_drift(demo: Demo) -> np.ndarray:
     """(shift,) cosine between the key word's value and the same value turned that many positions further."""
     trace, model = recorded(demo), subject.model(demo.text.subject)
-    v = _tensor(trace[f"block{demo.layer}.v"].value[demo.head // model.config.group, demo.key]).double()
+    v = trace[f"block{demo.layer}.v"].tensor[demo.head // model.config.group, demo.key].double()
     theta = frequencies(model.config.head_dim, model.config.rope_theta).double()
     turned = rotate(v, torch.tensor(SHIFTS).double()[:, None] * theta)
     return to_numpy(turned @ v / (v @ v))

@@ -182,9 +182,9 @@ class Claim:
     """A row to be checked: the scores, the temperature, and the row that is said to follow."""
 
     scores: Scores
-    printed: Scores
+    row: Scores
     temperature: float = 1.0
-    unit: float = 0.01  # of the last printed digit
+    unit: float = 0.01  # of the last digit
 
 
 CLAIMS = {
@@ -198,12 +198,12 @@ CLAIMS = {
 }
 
 
-OWNER = (1000.0, 1001.0, 1002.0)  # whose shares are printed for "thousand"
+OWNER = (1000.0, 1001.0, 1002.0)  # whose shares stand under "thousand"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """shares: what is true; gap: the most by which the printed row is off; right: rounding explains it."""
+    """shares: what is true; gap: the most by which the row is off; right: rounding explains it."""
 
     shares: Scores
     gap: float
@@ -212,13 +212,13 @@ class Verdict:
 
 def judge(claim: Claim) -> Verdict:
     shares = tuple(softmax(_tensor(claim.scores), claim.temperature).tolist())
-    gap = max(abs(p - q) for p, q in zip(shares, claim.printed, strict=True))
+    gap = max(abs(p - q) for p, q in zip(shares, claim.row, strict=True))
     return Verdict(shares, gap, gap <= claim.unit / 2)
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """The temperature whose row comes nearest to a printed one, and by how much it still misses."""
+    """The temperature whose row comes nearest to the row, and by how much it still misses."""
 
     temperature: float
     gap: float
@@ -227,13 +227,13 @@ class Nearest:
 def nearest(claim: Claim) -> Nearest:
     """Among 4001 temperatures from 0.01 to 100."""
     t = torch.logspace(-2, 2, 4001, dtype=torch.float64)
-    gaps = (softmax(_tensor(claim.scores), t[:, None]) - _tensor(claim.printed)).abs().amax(-1)
+    gaps = (softmax(_tensor(claim.scores), t[:, None]) - _tensor(claim.row)).abs().amax(-1)
     return Nearest(float(t[gaps.argmin()]), float(gaps.min()))
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Numbers that correct what is often written, computed here.
+    """Numbers that correct what is easily believed, computed here.
 
     rest: 1 - the first share of (22, 0), which is also its slope to three digits; far: the second share of (22, -22);
     gap: the distance of two scores that leaves the smaller a share of one in a million.

@@ -75,7 +75,7 @@ def prediction(model: Model) -> bool:
     }
     right = N_("A token leaves «token», the weights take «weights»: it takes «length» tokens. Drag and see.")
     off = N_(
-        "A token leaves «token», more than most people think, and the weights take «weights»: «length» tokens. Drag and see."
+        "A token leaves «token», more than it seems, and the weights take «weights»: «length» tokens. Drag and see."
     )
     early = N_("Not so fast: a token leaves «token», and the weights take «weights». It takes «length» tokens.")
     because = {token: right if token == answer else early if token < answer else off for token in options} | {

@@ -375,8 +375,15 @@ def true_size(reading: Any) -> None:
         id = _preset(names)
     with right:
         tokens = controls.pick("Tokens", LENGTHS, 14, key="m_tokens")
-    with st.spinner(_("Building it without numbers …"), show_time=False):
-        found = frame.cached(steps.sized, id, tokens)
+    try:
+        with st.spinner(_("Building it without numbers …"), show_time=False):
+            found = frame.cached(steps.sized, id, tokens)
+    except steps.TooLong as error:
+        template = N_(
+            "«name» cannot read «tokens» tokens: its positions are a learned table, and that has «rows» rows. Choose fewer."
+        )
+        say(template, name=names[id], tokens=f"{error.tokens:,}", rows=f"{error.rows:,}")
+        return
     layers = 1 + max(int(name.split(".")[0][5:]) for name, _shape in found.lines if name.startswith("block"))
     numbers = dict(name=names[id], weights=len(found.weights), lines=f"{len(found.lines):,}", layers=layers)
     numbers |= dict(

@@ -53,7 +53,7 @@ def spot_the_bug(reading: Any) -> None:
         prose("model", "bug", **numbers, **deep)
 
 
-def _both(reading: Any, found: asm.Printed) -> None:
+def _both(reading: Any, found: asm.Compared) -> None:
     """What the two formulas make of the same weights: once, and stacked."""
     last = len(reading.tokens[: asm.CROPPED])
     left, right = st.columns(2, gap="medium")

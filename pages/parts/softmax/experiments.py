@@ -130,7 +130,7 @@ def claims() -> None:
             live.Picture(key="printed", quantity="shares", says=_("The true shares; outlined, this row.")),
             names,
             np.array(verdict.shares),
-            ghost=np.array(claim.printed),
+            ghost=np.array(claim.row),
             high=1.0,
         )
         _table(claim, verdict, names)
@@ -152,9 +152,9 @@ def _table(claim: lab.Claim, verdict: lab.Verdict, names: list[str]) -> None:
     head = f"| {_('score')} | {_('this row')} | {_('true')} | {_('difference')} |\n|---|---|---|---|\n"
     rows = [
         f"| {name} | {said:.{digits}f} | {share:.{digits + 1}f} | {said - share:+.{digits + 1}f} |"
-        for name, said, share in zip(names, claim.printed, verdict.shares, strict=True)
+        for name, said, share in zip(names, claim.row, verdict.shares, strict=True)
     ]
-    total = f"| {_('sum')} | {sum(claim.printed):.{digits}f} | {sum(verdict.shares):.{digits + 1}f} | |"
+    total = f"| {_('sum')} | {sum(claim.row):.{digits}f} | {sum(verdict.shares):.{digits + 1}f} | |"
     st.markdown(head + "\n".join([*rows, total]).replace("-", "−"))
 
 
@@ -164,7 +164,7 @@ def _numbers(chosen: str, claim: lab.Claim) -> dict[str, object]:
     exps = [float(np.exp(z)) for z in lab.CLAIMS["first"].scores]
     return {
         "first": dict(total=f"{sum(exps):.4f}", rounded=f"{sum(round(x, 2) for x in exps):.2f}"),
-        "cold": dict(total=f"{sum(claim.printed):.2f}", **_ratios()),
+        "cold": dict(total=f"{sum(claim.row):.2f}", **_ratios()),
         "warm": {},
         "four": dict(nearest=f"{near.temperature:.2f}", misses=f"{near.gap:.3f}"),
         "thousand": dict(owner=_typed(lab.OWNER), nearest=f"{near.temperature:g}"),
@@ -175,7 +175,7 @@ def _numbers(chosen: str, claim: lab.Claim) -> dict[str, object]:
 
 def _ratios() -> dict[str, str]:
     """How many times as large a share of the cold row is as the one after it."""
-    one, two, three = lab.CLAIMS["cold"].printed
+    one, two, three = lab.CLAIMS["cold"].row
     return dict(first=f"{one / two:.1f}", second=f"{two / three:.2f}")
 
 

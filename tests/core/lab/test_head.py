@@ -275,3 +275,20 @@ def test_the_downloaded_program_prints_the_numbers_of_the_page(tmp_path, source)
     printed = [float(x) for x in re.search(r"weights\[9\] = \[(.*)\]", done.stdout)[1].split(",")]
     weights = trace[options["scope"] + "weights"].value[options["head"], 9]
     np.testing.assert_allclose(printed, weights, atol=6e-5)
+
+
+def test_a_row_that_sees_nothing_is_explained_without_a_nan():
+    shut = np.zeros((2, 2), bool)
+    tensors = dict.fromkeys(("q", "k", "v", "scores", "scaled"), np.ones((2, 2), np.float32))
+    head = provenance.Head(**tensors, allowed=shut, weights=np.zeros((2, 2), np.float32), tokens=("a", "b"))
+    for step in ("masked", "weights", "z"):
+        made = provenance.explain(head, step, 1, 0)
+        assert not any("nan" in line.lower() for line in made.lines)
+        assert not any(np.isnan(numbers).any() for _, numbers in made.rows)
+    assert provenance.explain(head, "weights", 1, 0).value == 0
+
+
+def test_no_more_words_than_there_are():
+    assert [w.id for w in sentence.top(np.array([0.2, 0.5, 0.3]), 10)] == [1, 2, 0]
+    assert [w.id for w in sentence.top(np.array([0.2, 0.5, 0.3]), 3)] == [1, 2, 0]
+    assert [w.id for w in sentence.top(np.array([0.2, 0.5, 0.3]), 2)] == [1, 2]

@@ -45,7 +45,7 @@ def test_patterns_by_hand(kind, size):
     assert rows == BY_HAND[kind, size]
 
 
-@pytest.mark.parametrize("kind", patterns.PATTERNS)
+@pytest.mark.parametrize("kind", ["window", "global", "prefix", "padding"])
 @pytest.mark.parametrize("n", [1, 2, 14, 100, 256])
 def test_every_slider_offers_the_causal_mask_and_stays_small(kind, n):
     stops = patterns.stops(kind, n)

@@ -128,7 +128,7 @@ def test_the_printed_formula_and_the_right_one():
         middle = F.layer_norm(x + heads[0], (64,))
         printed = layer.linear2(F.relu(layer.linear1(middle))) + heads[0]
     torch.testing.assert_close(asm.right_layer(block, x), right, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(asm.printed_layer(block, x), printed, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(asm.wrong_layer(block, x), printed, atol=1e-5, rtol=1e-5)
     found = asm.compare(demo)
     assert found.gap == pytest.approx(float((right - printed).abs().max()), rel=1e-4)
     assert found.relative == pytest.approx(float((right - printed).norm() / right.norm()), rel=1e-4)

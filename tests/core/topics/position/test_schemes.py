@@ -130,6 +130,7 @@ def test_buckets_are_t5s():
     distances = tuple(range(300))
     theirs = T5Attention._relative_position_bucket(-torch.tensor(distances), False, 32, 128)
     assert list(po.t5_buckets(distances)) == theirs.tolist()
+    assert po.t5_buckets((112, 113, 128, 1000)) == (30, 31, 31, 31)
 
 
 # ---- schemes on one head ----

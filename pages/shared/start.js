@@ -1,0 +1,52 @@
+// Runs before Streamlit, on every page: what no Python can reach.
+// The gate puts it into the HTML that Streamlit starts from; without the gate the app works, less politely.
+(() => {
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  const bare = (path) => path.replace(/\/+$/, "");
+
+  // A screen reader is told the language the page speaks, which stands in the address.
+  const speak = () => {
+    const lang = new URLSearchParams(location.search).get("lang");
+    if (lang) document.documentElement.lang = lang;
+  };
+
+  // One entry of the history a page: while the path stays, a new value replaces the old one, and Back leaves the page.
+  history.pushState = (state, title, url) => {
+    const to = new URL(url ?? location.href, location.href);
+    (bare(to.pathname) === bare(location.pathname) ? replace : push)(state, title, url);
+    speak();
+  };
+  history.replaceState = (state, title, url) => {
+    replace(state, title, url);
+    speak();
+  };
+  addEventListener("popstate", speak);
+  speak();
+
+  // A link to a section or an open fold (at=name) brings it under the eye, until the visitor moves the page himself.
+  const wanted = () => new URLSearchParams(location.search).get("at");
+  const place = (name) => document.getElementById(`at-${name}`) ?? document.querySelector(`.st-key-at-${CSS.escape(name)}`);
+  let at = wanted();
+  if (at) {
+    const give_up = () => {
+      watch.disconnect();
+      at = null;
+    };
+    const look = () => at && place(at)?.scrollIntoView({ block: "start" });
+    const watch = new MutationObserver(look);
+    watch.observe(document, { childList: true, subtree: true });
+    for (const sign of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(sign, give_up, { once: true, passive: true });
+    setTimeout(give_up, 15000);
+  }
+
+  // The sign beside a heading gives its link: at=name, which the server knows too.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#at-"]');
+    if (!link) return;
+    event.preventDefault();
+    const to = new URL(location.href);
+    to.searchParams.set("at", link.getAttribute("href").slice(4));
+    replace(history.state, "", to);
+    place(to.searchParams.get("at"))?.scrollIntoView({ block: "start", behavior: "smooth" });
+  }, true);
+})();
