@@ -39,7 +39,7 @@ def attention(
     scaling: bool,
 ) -> str:
     """The program for one head. scope: "block5." or "" where the names in the file stand; met: what queries and keys
-    are called there as they meet, turned or plain; row: the one it prints."""
+    are called there as they meet, "q_rot" or plain "q"; row: the one it prints."""
     q, k = met
     names = [(scope + q, head), (scope + k, kv_head), (scope + "v", kv_head), (scope + "allowed", ...)]
     listed = ", ".join(f'("{name}", {"..." if index is ... else index})' for name, index in names)
