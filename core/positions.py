@@ -54,7 +54,7 @@ def alibi_slopes(n_heads: int) -> Tensor:
     if n_heads < 1:
         raise ValueError(f"{n_heads} heads have no slopes")
     power = 2 ** math.floor(math.log2(n_heads))
-    slopes = 2.0 ** (-8.0 * torch.arange(1, power + 1, dtype=torch.float64) / power)
+    slopes = torch.pow(2.0, -8.0 * torch.arange(1, power + 1, dtype=torch.float64) / power)
     if power < n_heads:
         slopes = torch.cat([slopes, alibi_slopes(2 * power)[0::2][: n_heads - power]])
     return slopes

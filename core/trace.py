@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from fnmatch import translate
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -92,11 +92,10 @@ class Step:
     @cached_property
     def tensor(self) -> Tensor:
         """The tensor itself, as it was computed: to be read, never written to. A loaded one is made from its array."""
-        if not isinstance(self._made, np.ndarray):
-            return self._made
         import torch
 
-        return torch.from_numpy(self._made.copy())
+        held: Tensor = torch.from_numpy(self._made.copy()) if isinstance(self._made, np.ndarray) else self._made
+        return held
 
     @property
     def shape(self) -> str:
@@ -201,7 +200,7 @@ class Trace:
         beside them."""
         kept = [step for step in self if wanted(step.name)]
         about = [{"name": s.name, "quantity": asdict(s.quantity), "labels": _own(s.quantity, s.labels)} for s in kept]
-        np.savez_compressed(file, about=np.array(json.dumps(about)), **{s.name: s.value for s in kept})
+        _write(file, {"about": np.array(json.dumps(about))} | {step.name: step.value for step in kept})
 
     def as_npz(self) -> bytes:
         """What `save` writes, for a download."""
@@ -244,8 +243,12 @@ SILENT = Silent()
 def as_npz(arrays: Mapping[str, np.ndarray]) -> bytes:
     """Arrays under their names in one .npz file, for a download."""
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
+    _write(file, arrays)
     return file.getvalue()
+
+
+def _write(file: str | Path | IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
+    np.savez_compressed(file, **cast("dict[str, Any]", arrays))
 
 
 def to_numpy(value: Tensor | np.ndarray) -> np.ndarray:

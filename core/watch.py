@@ -28,7 +28,8 @@ class Watch(Trace):
 
     def __init__(self, ask: Callable[[str, Tensor], Any]) -> None:
         super().__init__()
-        self.ask, self.seen = ask, []
+        self.ask = ask
+        self.seen: list[Any] = []
 
     def __call__(self, quantity: Quantity, value: Tensor) -> Tensor:
         self.seen.append(self.ask(self._scope + quantity.name, value))

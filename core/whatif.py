@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 
 import torch
@@ -74,19 +75,19 @@ class Change:
             made.append(("block*.scaled", lambda s: s * math.sqrt(head_dim)))
         if self.temperature != 1.0:
             layer, head = self.head if self.head else ("*", None)
-            made.append((f"block{layer}.scaled", lambda s, head=head: _heat(s, self.temperature, head)))
+            made.append((f"block{layer}.scaled", partial(_heat, temperature=self.temperature, head=head)))
         if not self.mask:
             made.append(("block*.allowed", torch.ones_like))
         if self.window:
-            made.append(("block*.allowed", lambda a: a & torch.ones_like(a).triu(1 - self.window)))
+            made.append(("block*.allowed", partial(_near, window=self.window)))
         if self.cut:
             layer, head, query, key = self.cut
             where, number = ("masked", -torch.inf) if self.share else ("weights", 0.0)
-            made.append((f"block{layer}.{where}", lambda x, at=(head, query, key), number=number: _put(x, at, number)))
+            made.append((f"block{layer}.{where}", partial(_put, where=(head, query, key), number=number)))
             if self.share:
-                made.append((f"block{layer}.weights", lambda w, at=(head, query): _emptied(w, at)))
+                made.append((f"block{layer}.weights", partial(_emptied, where=(head, query))))
         for layer, head in self.muted:
-            made.append((f"block{layer}.z", lambda z, head=head: _put(z, (head, slice(None), slice(None)), 0.0)))
+            made.append((f"block{layer}.z", partial(_put, where=(head, slice(None), slice(None)), number=0.0)))
         return made
 
     def trace(self, head_dim: int, only: tuple[str, ...] | None = (), **labels: list[str]) -> Trace:
@@ -101,6 +102,10 @@ def _heat(scaled: Tensor, temperature: float, head: int | None) -> Tensor:
     factor = torch.ones(scaled.shape[-3], 1, 1)
     factor[head] = temperature
     return scaled / factor
+
+
+def _near(allowed: Tensor, window: int) -> Tensor:
+    return allowed & torch.ones_like(allowed).triu(1 - window)
 
 
 def _emptied(weights: Tensor, where: tuple[int, int]) -> Tensor:

@@ -74,7 +74,7 @@ def scores(reader: str = "linear") -> np.ndarray:
 
 
 @torch.inference_mode()
-def read(n_heads: int, digits: tuple[int, ...], seed: int = 0, reader: str = "linear") -> tuple[np.ndarray, np.ndarray]:
+def read(n_heads: int, digits: tuple[int, ...], reader: str = "linear", seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """One row of digits: weights (head, query, key) and the neighbours as named (place, 2).
 
     Raises ValueError unless there are as many digits as places.

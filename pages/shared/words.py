@@ -190,6 +190,7 @@ WORDS: dict[str, Word] = {
     "click": _one("mute", "alone", "heads"),
     "kv": _number(-9, 999, DEPENDS, "heads"),
     "toy_heads": _whole(1, 99, 1, "heads"),
+    "toy_reader": _one("linear", "ffn", "heads"),
     "digits": _line(60, DEPENDS, "heads"),
     "workings": _one("cut", "rank fresh", "heads"),
     "cut_d": _whole(1, 99_999, 512, "heads"),

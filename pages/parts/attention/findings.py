@@ -162,9 +162,7 @@ def downloads(room: Room, row: int) -> None:
     """The trace, and a program that computes the picture from it again."""
     value = room.value()
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(
-            _("The numbers (.npz)"), lambda: room_of.as_npz(room.trace(value)), "attention.npz", key="npz"
-        )
+        st.download_button(_("The numbers (.npz)"), lambda: room.trace(value).as_npz(), "attention.npz", key="npz")
         st.download_button(
             _("A program that computes them (.py)"),
             lambda: room_of.as_program(room, value, row),

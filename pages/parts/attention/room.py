@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -459,12 +458,6 @@ def ranking(room: Room) -> None:
 
 
 # ---- downloads ----
-
-
-def as_npz(trace: Trace) -> bytes:
-    file = io.BytesIO()
-    trace.save(file)
-    return file.getvalue()
 
 
 def as_program(room: Room, value: float, row: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -340,12 +339,7 @@ def _scheme(demo: po.Demo, scheme: str, values: np.ndarray, moved: np.ndarray, s
 
 
 def _download(demo: po.Demo) -> None:
-    def as_npz() -> bytes:
-        file = io.BytesIO()
-        po.run(demo).save(file)
-        return file.getvalue()
-
-    st.download_button(_("The numbers (.npz)"), as_npz, "positions.npz", key="positions_npz")
+    st.download_button(_("The numbers (.npz)"), lambda: po.run(demo).as_npz(), "positions.npz", key="positions_npz")
 
 
 def slopes(reading: Any) -> None:

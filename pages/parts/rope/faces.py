@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -210,13 +209,8 @@ KINDS = {"chosen": N_("chosen"), "swings most": N_("swings most"), "swings least
 def download(room: Room) -> None:
     """The tensors behind the clock faces: q and k before and after the rotation, and the scores."""
 
-    def packed() -> bytes:
-        file = io.BytesIO()
-        ck.recorded(room.demo).save(file)
-        return file.getvalue()
-
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(_("The numbers (.npz)"), packed, "rope.npz", key="rope_npz")
+        st.download_button(_("The numbers (.npz)"), lambda: ck.recorded(room.demo).as_npz(), "rope.npz", key="rope_npz")
 
 
 def check(room: Room, pair: int) -> None:

@@ -37,12 +37,10 @@ STEP_ROWS = (N_("ẑ = z ÷ T"), "e^ẑ", "ẑ − max", "e^(ẑ − max)", N_("
 
 @dataclass(frozen=True)
 class Row:
-    """The scores on the bench. names: what each stands for; left_out: how many a long row has lost, and their share."""
+    """The scores on the bench. names: what each stands for."""
 
     scores: lab.Scores
     names: tuple[str, ...]
-    left_out: int = 0
-    lost: float = 0.0
 
     @property
     def labels(self) -> list[str]:
@@ -93,30 +91,17 @@ def _query(tokens: tuple[str, ...]) -> int:
     return controls.listed(_("The row of"), places, last, key="row_of", shown=lambda i: f"{i} · {tokens[i]}")
 
 
-def _between(low: int, high: int) -> Any:
-    def read(text: str) -> int | None:
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 5 and low <= int(text) <= high else None
-
-    return read
-
-
 def _fitting(scores: lab.Scores, names: tuple[str, ...]) -> Row:
     """At most 16 scores: the largest of a long row, in their order."""
     if len(scores) <= lab.MOST_SCORES:
         return Row(scores, names)
     kept = lab.largest(scores, lab.MOST_SCORES)
     whole = lab.run(lab.Demo(scores))["shares"].value
-    some = Row(
-        tuple(scores[i] for i in kept),
-        tuple(names[i] for i in kept),
-        len(scores) - len(kept),
-        float(1 - whole[kept].sum()),
-    )
     template = N_(
         "This row has «n» scores. Here its «most» largest share among themselves; the others held «lost» of the weight."
     )
-    say(template, n=len(scores), most=lab.MOST_SCORES, lost=f"{some.lost:.1%}")
-    return some
+    say(template, n=len(scores), most=lab.MOST_SCORES, lost=f"{1 - whole[kept].sum():.1%}")
+    return Row(tuple(scores[i] for i in kept), tuple(names[i] for i in kept))
 
 
 def typed_row() -> Row:

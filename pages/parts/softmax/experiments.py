@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 from typing import Any
 
 import numpy as np
@@ -215,10 +214,8 @@ def words() -> None:
 
 
 def downloads(row: Row, t: float) -> None:
-    def as_npz() -> bytes:
-        file = io.BytesIO()
-        lab.run(lab.Demo(row.scores, t)).save(file)
-        return file.getvalue()
+    def packed() -> bytes:
+        return lab.run(lab.Demo(row.scores, t)).as_npz()
 
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(_("The numbers (.npz)"), as_npz, "softmax.npz", key="softmax_npz")
+        st.download_button(_("The numbers (.npz)"), packed, "softmax.npz", key="softmax_npz")

@@ -17,7 +17,6 @@ ROLES = {  # role -> (on light, on dark)
     "warn": ("#8a4b00", "#ffb870"),
 }
 PAPER = ("#ffffff", "#0e1117")
-INK = ("#111111", "#f2f4f8")
 
 WEIGHTS = (  # from paper to violet
     [(255, 255, 255), (226, 214, 247), (178, 148, 226), (119, 74, 190), (62, 22, 120)],

@@ -170,11 +170,12 @@ def test_ranks(theirs):
     assert found.one[0] == pytest.approx(float(torch.linalg.matrix_norm(one, 2)))
 
 
+@pytest.mark.parametrize("reader", ["linear", "ffn"])
 @pytest.mark.parametrize("n_heads", [1, 2, 32])
-def test_neighbours_need_two_heads(n_heads):
+def test_the_nets_that_name_their_neighbours_by_hand(n_heads, reader):
     digits = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
-    net = neighbours.net(n_heads)
-    weights, named = neighbours.read(n_heads, digits)
+    net = neighbours.net(n_heads, reader=reader)
+    weights, named = neighbours.read(n_heads, digits, reader)
     x = (net.digit.weight[list(digits)] + net.place.weight).detach().numpy()
     q, k, v = (
         (x @ part.weight.detach().numpy().T).reshape(12, n_heads, -1).swapaxes(0, 1) for part in (net.q, net.k, net.v)
@@ -183,10 +184,25 @@ def test_neighbours_need_two_heads(n_heads):
     wanted = scores / scores.sum(-1, keepdims=True)
     np.testing.assert_allclose(weights, wanted, atol=1e-4)
     z = (wanted @ v).swapaxes(0, 1).reshape(12, 32) @ net.o.weight.detach().numpy().T
+    if reader == "ffn":
+        up, down = net.ffn[0], net.ffn[2]
+        z = np.maximum(0, z @ up.weight.detach().numpy().T + up.bias.detach().numpy())
+        z = z @ down.weight.detach().numpy().T + down.bias.detach().numpy()
     logits = z @ net.sides.weight.detach().numpy().T + net.sides.bias.detach().numpy()
     assert (named == logits.reshape(12, 2, 10).argmax(-1)).all()
     assert neighbours.truth(digits).tolist() == [[digits[i - 1], digits[(i + 1) % 12]] for i in range(12)]
-    assert (neighbours.accuracy(n_heads, 0) > 0.99) == (n_heads == 2)
+
+
+def test_read_linearly_one_head_names_one_side_and_with_an_ffn_both():
+    linear, ffn = neighbours.scores("linear"), neighbours.scores("ffn")
+    assert linear.shape == ffn.shape == (6, 3)
+    assert (linear[0] < 0.12).all(), "one side and a guess: a tenth"
+    assert (linear[1:5] > 0.99).all()
+    assert (ffn[:5] > 0.99).all()
+    digits = torch.randint(10, (200, 12), generator=torch.Generator().manual_seed(4))
+    sides = (neighbours.net(1)(digits)[0].argmax(-1) == neighbours.neighbours(digits)).float().mean((0, 1))
+    assert float(sides.max()) > 0.85, "one of the two it does name"
+    assert float(sides.min()) < 0.2
 
 
 def test_twoheads_refuses_what_it_has_not():
