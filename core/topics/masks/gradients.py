@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from core.lab import subject
+from core.model import Decoder
 from core.topics.masks.patterns import PAINTABLE, Demo, forbidden
 from core.trace import Quantity, to_numpy
 from core.watch import overhear
@@ -70,7 +71,7 @@ def influence(demo: Demo, each_block: bool = True) -> Influence:
     model.stream(torch.tensor(demo.text.ids), trace=WhatIf(edits))
     values = []
     for depth in depths:
-        scores = _scores(reached[depth - 1][rows])
+        scores = _scores(model, reached[depth - 1][rows])
         seeds = torch.eye(len(rows))
         (slope,) = torch.autograd.grad(scores, start[0], seeds, retain_graph=True, is_grads_batched=True)
         values.append(slope.norm(dim=-1))
@@ -83,9 +84,8 @@ def influence(demo: Demo, each_block: bool = True) -> Influence:
     return Influence(to_numpy(found), depths, tuple(rows.tolist()), to_numpy(never), leaks)
 
 
-def _scores(x: Tensor) -> Tensor:
+def _scores(model: Decoder, x: Tensor) -> Tensor:
     """x: (row, d_model). The score of the likeliest next token at each place, (row,)."""
-    model = subject.model()
     table = model.embed.weight if model.head is None else model.head.weight
     x = model.norm(x)
     with torch.no_grad():

@@ -114,8 +114,9 @@ def outcome(text: Text, recipe: Recipe) -> Outcome:
     seen: list[Tensor] = []
     rows: list[int] = []
     mask = built(len(text), recipe.diagonal)
+    far = ~model.surroundings(len(text))[1] & torch.ones_like(mask).tril()  # beyond the model's own window
     edits = [
-        ("block*.scaled", overhear(seen)),
+        ("block*.scaled", overhear(seen, lambda s: s.masked_fill(far, -torch.inf))),
         ("block*.weights", lambda w: weights(seen[-1], mask, recipe).to(w.dtype)),
         ("block*.resid_post", overhear(rows, lambda x: int(x.isnan().any(-1).sum()))),
     ]

@@ -261,10 +261,13 @@ def test_the_downloaded_program_prints_the_numbers_of_the_page(tmp_path, source)
     if source == "sentence":
         tau = onehead.TEMPERATURES[20]
         demo = onehead.Demo(sentence.of(READING), 4, 4, temperature=tau)
-        trace, options = onehead.run(demo), dict(scope="block4.", rotated=True, head=4, kv_head=4, temperature=tau)
+        trace, options = (
+            onehead.run(demo),
+            dict(scope="block4.", met=("q_rot", "k_rot"), head=4, kv_head=4, temperature=tau),
+        )
     else:
         trace = own_vectors.free_trace(own_vectors.Free(d_k=32, scaling=False))
-        options = dict(scope="", rotated=False, head=0, kv_head=0, temperature=1.0)
+        options = dict(scope="", met=("q", "k"), head=0, kv_head=0, temperature=1.0)
     trace.save(tmp_path / "attention.npz")
     program = snippet.attention("attention.npz", row=9, scaling=source == "sentence", **options)
     (tmp_path / "attention.py").write_text(program)

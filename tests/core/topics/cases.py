@@ -122,6 +122,14 @@ def _rest(g: Given) -> Any:
     return [one.values[at] for one in every], heads_lab.head_of(demo).weights
 
 
+def _fewer_keys(g: Given) -> Any:
+    """Errors where nothing is lost: as the model is, and at full rank; the next word there and untouched."""
+    found, stops = fewer_keys.run(g.demo(volume)), fewer_keys.stops(g.text)
+    full = next(i for i, stop in enumerate(stops) if stop.rank is not None)
+    one = found["converted"]
+    return one.error[[0, full]], one.probs[full], g.trace("next_probs")["next_probs"].value[list(one.ids)]
+
+
 def _kept_wire(g: Given) -> Any:
     return repair.edits(g.model, "scale", torch.ones(1)) + repair.edits(g.model, "merge", torch.ones(1))
 
@@ -144,6 +152,11 @@ def _own_scheme(g: Given) -> Any:
 
 SIDES = ("left", "right")
 
+
+def _start(g: Given) -> Text:
+    return Text(g.text.subject, g.ids[:5], g.tokens[:5])
+
+
 # The name of a function without `core.` or `core.topics.` -> how it is called.
 CASES: dict[str, Case] = {
     "lab.head.run": Case(lambda g: heads_lab.run(g.demo(heads_lab))),
@@ -153,7 +166,7 @@ CASES: dict[str, Case] = {
     "lab.head.tempered": Case(lambda g: [heads_lab.tempered(_head(g), step) for step in heads_lab.STEPS]),
     "lab.head.overview": Case(lambda g: heads_lab.overview(g.demo(heads_lab)), lambda r: near(r[0].sum(-1), 1)),
     "lab.subject.outlook": Case(lambda g: subject.outlook(g.text, subject.UNTOUCHED)),
-    "lab.subject.surprise": Case(lambda g: subject.surprise(g.ids)),
+    "lab.subject.surprise": Case(lambda g: subject.surprise(g.text)),
     "attention.cuts.rank": Case(_cut, lambda r: near(*r)),
     "attention.cuts.ranking": Case(_ranked, lambda r: near(*r)),
     "attention.facts.plane": Case(_plane, lambda r: 0 <= r.kept <= 1 + 1e-6),
@@ -163,15 +176,23 @@ CASES: dict[str, Case] = {
     "attention.facts.bilinear": Case(
         lambda g: facts.bilinear(g.demo(heads_lab), len(g.ids) - 1, 1), lambda r: near(*r)
     ),
-    "heads.fewer_keys.stops": Case(lambda g: fewer_keys.stops()),
-    "heads.fewer_keys.offered": Case(lambda g: fewer_keys.offered(len(g.ids))),
-    "heads.fewer_keys.basis": Case(lambda g: [fewer_keys.basis(g.layer, side) for side in fewer_keys.SIDES]),
-    "heads.fewer_keys.edits": Case(lambda g: fewer_keys.edits(fewer_keys.stops(), "converted")),
-    "heads.fewer_keys.run": Case(
-        lambda g: fewer_keys.run(g.ids, g.layer, g.head), lambda r: all(near(one.error[0], 0) for one in r.values())
+    "heads.fewer_keys.stops": Case(
+        lambda g: fewer_keys.stops(g.text), lambda r: r[0].name != "MLA" and r[-1].rank == 1
     ),
-    "heads.fewer_keys.wiring": Case(lambda g: fewer_keys.wiring(fewer_keys.stops()), lambda r: near(r.sum(-1), 1)),
-    "heads.fewer_keys.losses": Case(lambda g: fewer_keys.losses(), lambda r: r.shape[1] == len(fewer_keys.stops())),
+    "heads.fewer_keys.offered": Case(lambda g: fewer_keys.offered(g.text)),
+    "heads.fewer_keys.basis": Case(
+        lambda g: [fewer_keys.basis(g.text, g.layer, side) for side in fewer_keys.sides(g.text)],
+        lambda r: all(near(one.T @ one, np.eye(one.shape[1])) for one in r),
+    ),
+    "heads.fewer_keys.edits": Case(lambda g: fewer_keys.edits(g.text, fewer_keys.stops(g.text), "converted")),
+    "heads.fewer_keys.run": Case(_fewer_keys, lambda r: near(r[0], 0, 1e-5) and near(r[1], r[2])),
+    "heads.fewer_keys.sides": Case(lambda g: fewer_keys.sides(g.text)),
+    "heads.fewer_keys.wiring": Case(
+        lambda g: fewer_keys.wiring(fewer_keys.stops(g.text)), lambda r: near(r.sum(-1), 1)
+    ),
+    "heads.fewer_keys.losses": Case(
+        lambda g: (fewer_keys.losses(g.text), fewer_keys.stops(g.text)), lambda r: r[0].shape[1] == len(r[1])
+    ),
     "heads.volume.turned": Case(lambda g: volume.turned(g.demo(volume)), lambda r: near(r.views.sum(-1), 1)),
     "heads.volume.without": Case(lambda g: volume.without(g.demo(volume))),
     "heads.volume.silenced": Case(
@@ -185,7 +206,8 @@ CASES: dict[str, Case] = {
         lambda g: volume.fresh(g.text, g.model.config.n_heads), lambda r: near(r.weights.sum(-1), 1)
     ),
     "heads.volume.ranks": Case(
-        lambda g: (volume.ranks(g.layer, g.head), g.model.config.head_dim), lambda r: r[0].count(r[0].one) <= r[1]
+        lambda g: (volume.ranks(g.text, g.layer, g.head), g.model.config.head_dim),
+        lambda r: r[0].count(r[0].one) <= r[1],
     ),
     "home.flow.flow": Case(lambda g: flow.flow(g.words)),
     "home.flow.compute": Case(lambda g: flow.compute(g.words), lambda r: near(r.lens[-1][0].p, r.words[0].p)),
@@ -196,7 +218,7 @@ CASES: dict[str, Case] = {
         lambda g: in_numpy.outcome(g.text, in_numpy.Recipe()), lambda r: near(r.p, r.answer.p)
     ),
     "masks.padding.padded": Case(
-        lambda g: [padding.padded(padding.Batch((g.ids, g.ids[:5]), g.layer, g.head, side)) for side in SIDES],
+        lambda g: [padding.padded(padding.Batch((g.text, _start(g)), g.layer, g.head, side)) for side in SIDES],
         lambda r: all(near(one.leaked, 0) and near(one.p, one.alone) for one in r),
     ),
     "masks.patterns.run": Case(lambda g: patterns.run(g.demo(patterns, size=2))),

@@ -20,21 +20,8 @@ ALL = frozenset(FAMILIES)
 GPT2 = frozenset({"gpt2", "gpt2, untied, n_inner"})
 # What does not work yet, by function: a row is deleted when its cause is mended, and none may be added.
 NOT_YET: dict[str, frozenset[str] | set[str]] = {
-    "lab.head.head_of": GPT2,
-    "lab.head.heated": GPT2,
-    "lab.head.frames": GPT2,
-    "lab.head.tempered": GPT2,
-    "attention.facts.plane": GPT2,
-    "attention.facts.against_torch": GPT2,
-    "attention.facts.sink": GPT2,
-    "attention.facts.bilinear": GPT2 | {"llama, GQA, biases, base", "qwen2", "qwen3"},
-    "heads.fewer_keys.basis": ALL,
-    "heads.fewer_keys.run": ALL,
-    "heads.fewer_keys.losses": ALL,
-    "heads.volume.contributions": GPT2 | {"llama, GQA, biases, base"},
     "home.flow.flow": ALL,
     "home.flow.compute": ALL,
-    "masks.padding.padded": GPT2,
     "projections.product.product": GPT2 | {"llama, GQA, biases, base", "qwen2"},
     "projections.product.arrays": GPT2 | {"llama, GQA, biases, base", "qwen2"},
     "projections.product.alone": GPT2,
@@ -45,20 +32,6 @@ NOT_YET: dict[str, frozenset[str] | set[str]] = {
     "tokens.table.ours": ALL,
     "tokens.table.drift": ALL,
     "tokens.table.outlook": ALL,
-    "heads.volume.reshaped": {
-        "llama, GQA, biases, base",
-        "llama, MQA, tied, wide heads",
-        "mistral, window",
-        "qwen2",
-        "qwen3",
-    },
-    "heads.volume.ranks": {
-        "llama, GQA, biases, base",
-        "llama, MQA, tied, wide heads",
-        "mistral, window",
-        "qwen2",
-        "qwen3",
-    },
 }
 
 

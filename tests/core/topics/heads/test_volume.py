@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from core.lab import text
 from core.make import neighbours as make_neighbours
@@ -98,7 +99,7 @@ def test_habits_by_hand(theirs):
         assert found.same[layer, head] == pytest.approx(np.mean(same), abs=1e-5)
         far = sum(w[i, j] * (i - j) for i in rows for j in range(1, i + 1))
         assert found.distance[layer, head] == pytest.approx(far / sum(w[i, 1 : i + 1].sum() for i in rows), abs=1e-4)
-    assert manyheads.habits(READING.ids[:2], READING.tokens[:2]) is None
+    assert manyheads.habits(text.Text(text.FIRST, READING.ids[:2], READING.tokens[:2])) is None
 
 
 def test_slabs():
@@ -124,7 +125,10 @@ def test_a_wrong_reshape_changes_the_real_weights(theirs):
     n, later = len(READING.ids), np.triu(np.ones((len(READING.ids),) * 2, bool), 1)
 
     def shares(cut):
-        scores = np.where(later, -np.inf, cut(seen["q"]) @ cut(seen["k"]).swapaxes(1, 2) / 48**0.5)
+        q, k = (torch.from_numpy(np.ascontiguousarray(cut(seen[name])))[None] for name in ("q", "k"))
+        cos, sin = theirs.model.rotary_emb(q, torch.arange(n)[None])
+        q, k = (x[0].numpy() for x in apply_rotary_pos_emb(q, k, cos, sin))
+        scores = np.where(later, -np.inf, q @ k.swapaxes(1, 2) / 48**0.5)
         scores = np.exp(scores - scores.max(-1, keepdims=True))
         return scores / scores.sum(-1, keepdims=True)
 
@@ -151,7 +155,7 @@ def test_a_fresh_head_on_a_long_text():
 
 
 def test_ranks(theirs):
-    found = manyheads.ranks(4, 2)
+    found = manyheads.ranks(text.of(READING), 4, 2)
     q, k = (getattr(theirs.model.layers[4].self_attn, name).weight.detach().double() for name in ("q_proj", "k_proj"))
     one = q[96:144].T @ k[96:144]
     assert found.count(found.one) == int(torch.linalg.matrix_rank(one)) == 48

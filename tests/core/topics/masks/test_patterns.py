@@ -327,8 +327,9 @@ TEXTS = (sentence.SENTENCE, "Anna is a girl. Tom is a", "Tom was very thirsty. H
 @pytest.mark.parametrize("mask", [True, False])
 @torch.inference_mode()
 def test_a_padded_batch_equals_transformers(theirs, side, mask):
-    rows = [sentence.read(text).ids for text in TEXTS]
-    found = padding.padded(padding.Batch(tuple(rows), 4, 4, side, mask))
+    texts = [sentence.of(sentence.read(text)) for text in TEXTS]
+    rows = [text.ids for text in texts]
+    found = padding.padded(padding.Batch(tuple(texts), 4, 4, side, mask))
     length = max(map(len, rows))
     for i, ids in enumerate(rows):
         fill = [padding.PAD_ID] * (length - len(ids))
