@@ -71,12 +71,20 @@ class Memory:
                 self.bytes -= oldest.bytes
 
 
+def _place(value: Any) -> int:
+    """Where something lies: a tensor and the array that was made of it are one and the same numbers."""
+    if callable(pointer := getattr(value, "data_ptr", None)):
+        return int(pointer())
+    interface = getattr(value, "__array_interface__", None)
+    return int(interface["data"][0]) if interface else id(value)
+
+
 def weight(value: Any, seen: set[int] | None = None) -> int:
     """About how many bytes a result holds: its arrays and tensors, wherever they are in it, each once."""
     seen = set() if seen is None else seen
-    if id(value) in seen:
+    if (place := _place(value)) in seen:
         return 0
-    seen.add(id(value))
+    seen.add(place)
     if isinstance(size := getattr(value, "nbytes", None), int):
         return LEAST + size
     inner = value if isinstance(value, list | tuple | set | frozenset) else getattr(value, "__dict__", {}).values()

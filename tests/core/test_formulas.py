@@ -154,7 +154,7 @@ def topics() -> Iterator[Quantity]:
     trace, z, out = Trace(), torch.randn(3, 5, 4), torch.randn(7, 12)
     volume.contribution(z, out, trace=trace)
     yield from hold_all(trace, z=numbers(z), W_O=numbers(out).T)
-    trace, demo = Trace(), query.Demo(reading.ids, reading.tokens)
+    trace, demo = Trace(), query.Demo(text.of(reading))
     query.turn(demo, trace=trace)
     q = query._part(demo, "q_rot")[-1].double()
     one, two, _kept = query.axes(q, query._part(demo, "k_rot").double())

@@ -1,6 +1,6 @@
 // Bars with names, largest first as Python ordered them, and behind each the bar of the untouched model.
 
-import { clip, make, sized } from "../live/base.js";
+import { clip, make, sized, steer } from "../live/base.js";
 import { quoted, short } from "../live/numbers.js";
 
 /** @typedef {import("../live/base.js").Colours} Colours */
