@@ -16,13 +16,12 @@ from pages.parts.rope import clocks as faces
 from pages.shared import controls, frame, story
 from pages.shared.asks import check as checks
 from pages.shared.asks import predict
-from pages.shared.pictures import live
+from pages.shared.pictures import figures, live
 from pages.shared.text import N_, _, prose, say
 
 FAR = 30  # places both words move in the question
 PAIR = 5  # the pair on the clock faces at first: neither a blur nor asleep
 HEAD = (2, 0)  # a head that listens to the place
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,7 @@ def power(x: float) -> str:
     if not x:
         return "0"
     digits, exponent = f"{x:.1e}".split("e")
-    return f"{digits} × 10{str(int(exponent)).translate(RAISED)}"
+    return f"{digits} × 10{figures.raised(int(exponent))}"
 
 
 def signed(x: float, digits: int) -> str:
