@@ -2,6 +2,7 @@
 # make check  lints and tests what is computed, within two minutes: for working
 # make test   sets up and runs every test, real browser included
 # make bench  prints the budget table for the running app
+# make mutants changes one thing in core at a time, 300 times, and says which changes no test noticed (half an hour)
 # make format formats and lints
 #
 # Set what you need, once, when the environment is made: make run PYTHON=python3.12 TORCH_INDEX=...
@@ -20,7 +21,7 @@ WORKERS ?= 2
 # Threads that each keep a heap of their own cost a server 120 MB here (glibc; elsewhere without effect).
 export MALLOC_ARENA_MAX ?= 2
 
-.PHONY: run check test bench format chromium train record pictures lock
+.PHONY: run check test bench mutants format chromium train record pictures lock
 .DEFAULT_GOAL := run
 
 run: $(VENV)/app
@@ -39,6 +40,10 @@ test: $(VENV)/tests chromium
 
 bench: $(VENV)/tests chromium
 	$(BIN)/python -m tests.bench
+
+MUTANTS ?= 300
+mutants: $(VENV)/tests
+	$(BIN)/python -m tests.mutants -n $(MUTANTS)
 
 format: $(VENV)/tests
 	$(BIN)/ruff format .

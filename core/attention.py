@@ -54,7 +54,7 @@ def attention(
     scores = trace(SCALED, scores / (temperature * (q.shape[-1] ** 0.5 if scaling else 1.0)))
     if allowed is not None:
         allowed = trace(ALLOWED, allowed)
-        scores = trace(MASKED, scores.masked_fill(~allowed, -torch.inf))
+        scores = trace(MASKED, torch.where(allowed, scores, -torch.inf))  # one pass; masked_fill takes two
     weights = trace(WEIGHTS, share_out(scores, allowed))
     return trace(Z, weights @ v)
 
@@ -62,7 +62,9 @@ def attention(
 def share_out(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
     """Softmax over the keys; a row without any allowed key becomes zeros instead of NaN."""
     weights = scores.softmax(-1)
-    if allowed is not None and not (open_rows := allowed.any(-1, keepdim=True)).all():
+    if allowed is None or allowed.is_meta:  # a shape without numbers has no empty rows
+        return weights
+    if not (open_rows := allowed.any(-1, keepdim=True)).all():
         weights = weights.masked_fill(~open_rows, 0.0)
     return weights
 
@@ -74,9 +76,15 @@ def allowed_pairs(kind: Mask, n: int, window: int | None = None) -> Tensor:
     """(query, key), True where query i may look at key j.
 
     causal: j <= i. window: the same, and at most `window` tokens back, itself included.
+    Raises ValueError for another kind, and for a window of no token: nobody could look anywhere.
     """
     i, j = torch.arange(n)[:, None], torch.arange(n)
     if kind == "none":
         return torch.ones(n, n, dtype=torch.bool)
-    causal = j <= i
-    return causal & (j > i - window) if kind == "window" and window else causal
+    if kind == "causal":
+        return j <= i
+    if kind != "window" or window is None or window < 1:
+        raise ValueError(
+            f"mask {kind!r} with window {window}: there are none, causal, and window with at least 1 token"
+        )
+    return (j <= i) & (j > i - window)

@@ -110,7 +110,7 @@ class _Stored:
         path, full = self.where[name]
         self.used.add(name)
         with _open(path) as file:
-            tensor = file.get_tensor(full)
+            tensor: Tensor = file.get_tensor(full)
         if tensor.dtype not in FLOATS:
             kinds = ", ".join(str(kind).removeprefix("torch.") for kind in FLOATS)
             raise ValueError(f"tensor {full} is {str(tensor.dtype).removeprefix('torch.')}; supported: {kinds}")

@@ -11,7 +11,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-from core.config import ModelConfig
+from core.config import ModelConfig, Moe
 from core.counting import Row, parameters, total
 from core.trace import SILENT, Quantity, Trace
 
@@ -82,12 +82,12 @@ def active(config: ModelConfig) -> int:
 
 
 def _idle(config: ModelConfig) -> int:
-    return (config.moe.n_experts - config.moe.n_active) * _expert(config) if config.moe else 0
+    return (config.moe.n_experts - config.moe.n_active) * _expert(config, config.moe) if config.moe else 0
 
 
-def _expert(config: ModelConfig) -> int:
+def _expert(config: ModelConfig, moe: Moe) -> int:
     """Parameters of one expert in every layer that has experts."""
-    return len(config.moe.layers) * (3 if config.ffn == "swiglu" else 2) * config.d_model * config.moe.d_expert
+    return len(moe.layers) * (3 if config.ffn == "swiglu" else 2) * config.d_model * moe.d_expert
 
 
 def looked_up(config: ModelConfig) -> int:
@@ -255,11 +255,14 @@ def tokens_per_second(talk: Talk, length: int, device: Device) -> float:
 def read_by_step(config: ModelConfig, readers: int) -> float:
     """Parameters that one step reads: no tables that are only looked up, and of the experts those its tokens meet."""
     held = total(config) - looked_up(config)
-    return held - (config.moe.n_experts - experts_met(config, readers)) * _expert(config) if config.moe else held
+    moe = config.moe
+    return held - (moe.n_experts - experts_met(config, readers)) * _expert(config, moe) if moe else held
 
 
 def experts_met(config: ModelConfig, readers: int) -> float:
     """Experts of a layer that at least one of `readers` tokens is sent to, on average, if they spread evenly."""
+    if config.moe is None:
+        return 0.0
     n, k = config.moe.n_experts, config.moe.n_active
     return n * (1 - (1 - k / n) ** readers)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.config import ModelConfig
+from core.config import Mla, ModelConfig
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _linear(part: str, name: str, formula: str, out: str, n_in: int, n_out: int,
 
 def _attention(c: ModelConfig) -> list[Row]:
     if c.mla:
-        return _latent_attention(c)
+        return _latent_attention(c, c.mla)
     width, kv = c.n_heads * c.head_dim, c.n_kv_heads * c.head_dim
     rows = []
     for name, n_out, out in (("q", width, r"h\,d_h"), ("k", kv, r"h_{kv}d_h"), ("v", kv, r"h_{kv}d_h")):
@@ -62,9 +62,9 @@ def _attention(c: ModelConfig) -> list[Row]:
     return rows
 
 
-def _latent_attention(c: ModelConfig) -> list[Row]:
+def _latent_attention(c: ModelConfig, m: Mla) -> list[Row]:
     """Queries and, above all, keys and values through a narrow latent (DeepSeek-V3 technical report, sec. 2.1.1)."""
-    m, d, h, n = c.mla, c.d_model, c.n_heads, c.n_layers
+    d, h, n = c.d_model, c.n_heads, c.n_layers
     wide = h * (m.d_nope + m.d_rope)
     rows: list[Row] = []
     if m.q_rank:

@@ -25,7 +25,7 @@ ATTN_OUT = Quantity(
 
 def split(x: Tensor, n_heads: int) -> Tensor:
     """(..., token, head * d_head) -> (..., head, token, d_head)."""
-    return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+    return x.view(*x.shape[:-1], n_heads, -1).transpose(-3, -2)
 
 
 def merge(z: Tensor) -> Tensor:

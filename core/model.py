@@ -49,7 +49,8 @@ class Decoder(nn.Module):
         Records every tensor of the pass: `embed`, `block0.weights`, ..., `logits`, `probs`.
         Raises ValueError for ids of another shape, an id outside the table, or a text too long for the model.
         """
-        return super().__call__(self._checked(ids), trace=trace)
+        logits: Tensor = super().__call__(self._checked(ids), trace=trace)
+        return logits
 
     def forward(self, ids: Tensor, *, trace: Trace = SILENT) -> Tensor:
         """As __call__, but with gradients and without checks; axes may stand before the token if nothing is traced."""

@@ -16,7 +16,8 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (..., width). Returns the same shape."""
+        """x: (..., width). Returns the same shape. Raises ValueError for another width."""
+        _fits(x, self.weight)
         centred = x - x.mean(-1, keepdim=True)
         variance = centred.square().mean(-1, keepdim=True)
         return centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias
@@ -31,8 +32,14 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (..., width). Returns the same shape."""
+        """x: (..., width). Returns the same shape. Raises ValueError for another width."""
+        _fits(x, self.weight)
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps) * self.weight
+
+
+def _fits(x: Tensor, weight: Tensor) -> None:
+    if x.shape[-1:] != weight.shape:
+        raise ValueError(f"a norm of width {len(weight)} was given vectors of width {x.shape[-1] if x.ndim else 0}")
 
 
 NORMS = {"layernorm": LayerNorm, "rmsnorm": RMSNorm}

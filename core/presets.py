@@ -70,7 +70,8 @@ def _load(id: str) -> Preset:
 
 def raw(id: str) -> dict[str, Any]:
     """The preset's config.json values."""
-    return json.loads((FOLDER / f"{id}.json").read_text("utf8"))["config"]
+    values: dict[str, Any] = json.loads((FOLDER / f"{id}.json").read_text("utf8"))["config"]
+    return values
 
 
 def _config(values: Mapping[str, Any]) -> ModelConfig:
@@ -137,7 +138,7 @@ def read(values: Mapping[str, Any]) -> ModelConfig:
 # ---- small enough for a link ----
 
 
-class _Watched(dict):
+class _Watched(dict[str, Any]):
     """A config that remembers which of its keys were asked for."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:

@@ -36,15 +36,23 @@ def angles(n: int, head_dim: int, theta: float, *, trace: Trace = SILENT) -> Ten
 def rotate(x: Tensor, turn: Tensor) -> Tensor:
     """Turn pair i of every position by its angle. Pairs are (i, i + d/2): the halves of Hugging Face and GPT-NeoX.
 
-    x: (..., position, d_head)    turn: (position, d_head / 2) radians. Returns the shape of x.
+    x: (..., position, d_head)    turn: (position, d_head / 2) radians; axes of its own may stand before.
+    Returns the shape of x, turn's own axes before. Raises ValueError unless turn has half as many angles as x numbers.
     """
+    _paired(x, turn)
     cos, sin = turn.cos(), turn.sin()
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
 
 
+def _paired(x: Tensor, turn: Tensor) -> None:
+    if x.shape[-1] != 2 * turn.shape[-1]:
+        raise ValueError(f"{x.shape[-1]} numbers are no pairs for {turn.shape[-1]} angles: one angle turns two numbers")
+
+
 def rotate_adjacent(x: Tensor, turn: Tensor) -> Tensor:
     """As `rotate`, but pairs are neighbours, (2i, 2i + 1): the RoPE paper and Meta's own Llama code."""
+    _paired(x, turn)
     cos, sin = turn.cos(), turn.sin()
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)

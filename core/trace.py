@@ -5,14 +5,16 @@ Needs only NumPy, so that a recorded trace can be opened and shown before torch 
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
-from fnmatch import fnmatchcase
-from functools import cached_property
+from fnmatch import translate
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -45,6 +47,30 @@ class Quantity:
     formula: str  # LaTeX: r"S = QK^\top"
     says: str  # one plain English sentence; pages translate it
 
+    @cached_property
+    def dims(self) -> tuple[str, ...]:
+        """The axes, one by one."""
+        return tuple(self.axes.split())
+
+
+WILD = re.compile(r"[*?[]")
+
+
+class Names:
+    """Names of tensors, `*` in them for anything. Made once and asked thousands of times."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        every = tuple(patterns)
+        wild = [translate(pattern) for pattern in every if WILD.search(pattern)]
+        self._exact = frozenset(pattern for pattern in every if not WILD.search(pattern))
+        self._wild = re.compile("|".join(wild)).match if wild else None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._exact or (self._wild is not None and self._wild(name) is not None)
+
+
+_names = lru_cache(maxsize=256)(Names)
+
 
 @dataclass
 class Step:
@@ -56,21 +82,25 @@ class Step:
     held: Any = field(repr=False)  # a tensor, an array, or a function that makes one
 
     @cached_property
+    def _made(self) -> Any:
+        return self.held() if callable(self.held) else self.held
+
+    @cached_property
     def value(self) -> np.ndarray:
-        return to_numpy(self.held() if callable(self.held) else self.held)
+        return to_numpy(self._made)
 
     @cached_property
     def tensor(self) -> Tensor:
-        """The same for those who go on computing: the tensor that was recorded, which nobody may write into."""
+        """The tensor itself, as it was computed: to be read, never written to. A loaded one is made from its array."""
         import torch
 
-        held = self.held() if callable(self.held) else self.held
-        return held if isinstance(held, torch.Tensor) else torch.from_numpy(np.array(held))
+        held: Tensor = torch.from_numpy(self._made.copy()) if isinstance(self._made, np.ndarray) else self._made
+        return held
 
     @property
     def shape(self) -> str:
         """`head 6 x query 14 x key 14`, as pages write it."""
-        return " × ".join(f"{a} {n}" for a, n in zip(self.quantity.axes.split(), self.value.shape, strict=True))
+        return " × ".join(f"{a} {n}" for a, n in zip(self.quantity.dims, self.value.shape, strict=True))
 
 
 class Trace:
@@ -82,7 +112,7 @@ class Trace:
 
     def __init__(self, only: tuple[str, ...] | None = None, **labels: list[str]) -> None:
         self.labels = labels
-        self.only = only
+        self.only = None if only is None else _names(tuple(only))
         self._steps: dict[str, Step] = {}
         self._sizes: dict[str, int] = {}
         self._scope = ""
@@ -94,18 +124,25 @@ class Trace:
         Raises ValueError for a name recorded before, an unknown axis, or an axis that changed its size.
         """
         if self.wants(quantity):
-            self._check(quantity, tuple(value.shape))
+            self._check(quantity, value.shape, self._scope, self.labels)
             self._keep(quantity, value.detach())
         return value
 
     def later(self, quantity: Quantity, make: Callable[[], Tensor]) -> None:
-        """Record a tensor that nothing downstream needs: it is made when somebody reads it."""
-        if self.wants(quantity):
-            self._keep(quantity, make)
+        """Record a tensor that nothing downstream needs: it is made, and checked, when somebody reads it."""
+        if not self.wants(quantity):
+            return
+        scope, labels = self._scope, self.labels
+
+        def made() -> Tensor:
+            value = make()
+            self._check(quantity, value.shape, scope, labels)
+            return value
+
+        self._keep(quantity, made)
 
     def wants(self, quantity: Quantity) -> bool:
-        name = self._scope + quantity.name
-        return self.only is None or any(fnmatchcase(name, pattern) for pattern in self.only)
+        return self.only is None or self._scope + quantity.name in self.only
 
     def inside(self, scope: str, **labels: list[str]) -> AbstractContextManager[None]:
         """In here `scores` is recorded, and found, as `<scope>.scores`; axes may get names of their own."""
@@ -120,15 +157,14 @@ class Trace:
         finally:
             self._scope, self.labels = outer
 
-    def _check(self, quantity: Quantity, shape: tuple[int, ...]) -> None:
-        name, axes = self._scope + quantity.name, quantity.axes.split()
-        if len(axes) != len(shape):
-            raise ValueError(f"{name}: {len(shape)} dimensions, but its axes are {quantity.axes!r}")
-        for axis, size in zip(axes, shape, strict=True):
-            known = self._sizes.setdefault(self._scope + axis, size)
-            expected = len(self.labels[axis]) if axis in self.labels else known
+    def _check(self, quantity: Quantity, shape: tuple[int, ...], scope: str, labels: Mapping[str, list[str]]) -> None:
+        if len(quantity.dims) != len(shape):
+            raise ValueError(f"{scope}{quantity.name}: {len(shape)} dimensions, but its axes are {quantity.axes!r}")
+        for axis, size in zip(quantity.dims, shape, strict=True):
+            known = self._sizes.setdefault(scope + axis, size)
+            expected = len(labels[axis]) if axis in labels else known
             if axis not in AXES or size != expected:
-                raise ValueError(f"{name}: axis {axis} has size {size}, expected {expected}")
+                raise ValueError(f"{scope}{quantity.name}: axis {axis} has size {size}, expected {expected}")
 
     def _keep(self, quantity: Quantity, held: Any) -> None:
         name = self._scope + quantity.name
@@ -141,7 +177,7 @@ class Trace:
         if only is None:
             return self
         part = Trace(only, **self.labels)
-        part._steps = {name: s for name, s in self._steps.items() if any(fnmatchcase(name, p) for p in only)}
+        part._steps = {name: step for name, step in self._steps.items() if part.only is None or name in part.only}
         return part
 
     def _name(self, key: Quantity | str) -> str:
@@ -159,12 +195,18 @@ class Trace:
     def __len__(self) -> int:
         return len(self._steps)
 
-    def save(self, file: str | Path | IO[bytes], names: Callable[[str], bool] = bool) -> None:
-        """Write the steps whose name `names` accepts, or all, into one .npz: arrays under their names, `about` (JSON)
+    def save(self, file: str | Path | IO[bytes], wanted: Callable[[str], bool] = bool) -> None:
+        """Write the steps whose name `wanted` accepts, or all, into one .npz: arrays under their names, `about` (JSON)
         beside them."""
-        kept = [step for step in self if names(step.name)]
+        kept = [step for step in self if wanted(step.name)]
         about = [{"name": s.name, "quantity": asdict(s.quantity), "labels": _own(s.quantity, s.labels)} for s in kept]
-        np.savez_compressed(file, about=np.array(json.dumps(about)), **{s.name: s.value for s in kept})
+        _write(file, {"about": np.array(json.dumps(about))} | {step.name: step.value for step in kept})
+
+    def as_npz(self) -> bytes:
+        """What `save` writes, for a download."""
+        file = io.BytesIO()
+        self.save(file)
+        return file.getvalue()
 
     @classmethod
     def load(cls, file: str | Path | IO[bytes]) -> Trace:
@@ -179,7 +221,7 @@ class Trace:
 
 
 def _own(quantity: Quantity, labels: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {axis: names for axis, names in labels.items() if axis in quantity.axes.split()}
+    return {axis: said for axis, said in labels.items() if axis in quantity.dims}
 
 
 class Silent(Trace):
@@ -196,6 +238,17 @@ class Silent(Trace):
 
 
 SILENT = Silent()
+
+
+def as_npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Arrays under their names in one .npz file, for a download."""
+    file = io.BytesIO()
+    _write(file, arrays)
+    return file.getvalue()
+
+
+def _write(file: str | Path | IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
+    np.savez_compressed(file, **cast("dict[str, Any]", arrays))
 
 
 def to_numpy(value: Tensor | np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A trace that asks one thing of every tensor as it passes and keeps the answer instead of the tensor."""
+"""Observers: a trace that asks one thing of every tensor as it passes, and an edit that keeps what it sees."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Watch(Trace):
 
     def __init__(self, ask: Callable[[str, Tensor], Any]) -> None:
         super().__init__()
-        self.ask, self.seen = ask, []
+        self.ask = ask
+        self.seen: list[Any] = []
 
     def __call__(self, quantity: Quantity, value: Tensor) -> Tensor:
         self.seen.append(self.ask(self._scope + quantity.name, value))
@@ -36,6 +37,16 @@ class Watch(Trace):
 
     def later(self, quantity: Quantity, make: Callable[[], Tensor]) -> None:
         self(quantity, make())
+
+
+def overhear(kept: list[Any], part: Callable[[Tensor], Any] | None = None) -> Callable[[Tensor], Tensor]:
+    """An edit for a WhatIf that changes nothing: every tensor that passes, or a part of it, is put at the end of `kept`."""
+
+    def listen(value: Tensor) -> Tensor:
+        kept.append(value if part is None else part(value))
+        return value
+
+    return listen
 
 
 def line(name: str, value: Tensor) -> Line:

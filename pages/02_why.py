@@ -39,8 +39,9 @@ parts.race(reading)
 # What gets lost on the way.
 st.subheader(_("The further back, the fainter"), anchor=False)
 more.fading(reading)
-if controls.switch("What fits into a state?", False, key="rnn_bucket"):
-    more.bucket()
+with st.container():  # always there: what opens in it moves nothing below
+    if controls.switch("What fits into a state?", False, key="rnn_bucket"):
+        more.bucket()
 
 # The price.
 st.subheader(_("The bill"), anchor=False)

@@ -49,6 +49,7 @@ code.show(softmax.SHARES)
 # The other handle, and where the naive version breaks.
 @st.fragment
 def handles(row: parts.Row) -> None:
+    more.drag_one(row)
     more.add_constant(row)
     more.number_formats(row)
     more.numpy_cell(row)

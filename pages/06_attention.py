@@ -34,7 +34,7 @@ def steps(room: parts.Room | None) -> None:
     if room.demo and step == "weights":
         with right:
             cut = controls.choice("A click on a cell", parts.CUTS, "keep", key="cut", hide_label=True)
-    cell = parts.chosen_cell(room, step, head.v.shape[-1] if step == "z" else len(room.columns))
+    cell = room.cell(step, head.v.shape[-1] if step == "z" else len(room.columns)).now()
     row = parts.followed(room, cell)
     left, right = st.columns([3, 2], gap="medium")
     with left:

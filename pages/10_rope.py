@@ -16,7 +16,7 @@ frame.begin()
 frame.heading("10_rope")
 room = parts.room()
 parts.prediction(room)
-pair = parts.chosen_pair(room.pairs)
+pair = parts.pair_of(room.pairs).now()
 
 
 # Two clock faces. A release runs this part alone.

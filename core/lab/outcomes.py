@@ -44,6 +44,6 @@ def recorded_words() -> tuple[Word, ...]:
 def outcomes() -> Outcomes:
     """What happens to the first sentence, read from the recording."""
     about = json.loads(ABOUT.read_text("utf8"))["outcomes"]
-    words = {name: tuple(Word(**word) for word in about[name]) for name in ("cut", "twin")}
-    links = {name: tuple(Link(**link) for link in about[name]) for name in ("keep", "share")}
-    return Outcomes(cells=about["cells"], **words, **links)
+    cut, twin = (tuple(Word(**word) for word in about[name]) for name in ("cut", "twin"))
+    keep, share = (tuple(Link(**link) for link in about[name]) for name in ("keep", "share"))
+    return Outcomes(cut, twin, about["cells"], keep, share)

@@ -111,6 +111,10 @@ def _masked(head: Head, row: int, column: int) -> Provenance:
 
 def _weights(head: Head, row: int, column: int) -> Provenance:
     masked = np.where(head.allowed[row], head.scaled[row].astype(np.float64), -np.inf)
+    if not head.allowed[row].any():  # nothing to share out: zeros by definition, as softmax would divide 0 by 0
+        empty = (rf"\forall j:\ \hat S_{{{row},j}} = -\infty", rf"\Rightarrow\ A_{{{row},{column}}} := {number(0.0)}")
+        nothing = (("Ŝ", masked), ("A", np.zeros_like(masked)))
+        return Provenance(float(head.weights[row, column]), nothing, head.tokens, empty)
     most = masked.max()
     powers = np.exp(masked - most)
     total = float(powers.sum())

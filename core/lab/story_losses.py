@@ -37,4 +37,5 @@ def _place(change: Change, last: int) -> tuple[int, int, int, int]:
 
 @cache
 def _table() -> np.ndarray:
-    return np.load(TABLE, allow_pickle=False)
+    table: np.ndarray = np.load(TABLE, allow_pickle=False)
+    return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
@@ -15,6 +15,7 @@ from core.lab import subject
 from core.make.fit import fit
 from core.nets.healed import FOLDER, KV_HEADS, Layer, pooled
 from core.rope import rotate
+from core.watch import overhear
 from core.whatif import WhatIf
 
 TEXTS, LENGTH, SEED = 120, 160, 0
@@ -31,21 +32,16 @@ def sampled(n: int, length: int, seed: int) -> Tensor:
     past: list[tuple[Tensor, Tensor] | None] = [None] * model.config.n_layers
     ids = torch.ones(n, 1, dtype=torch.long)  # <s>
     for t in range(length - 1):
-        seen: dict[str, Tensor] = {}
         x = model.embed(ids[:, -1:])
         for i, block in enumerate(model.blocks):
-            watch = [(f"block{i}.{name}", _keep(seen, name)) for name in ("k_rot", "v")]
-            trace = WhatIf(watch)
-            with trace.inside(f"block{i}"):
-                x = block(x, None if turn is None else turn[t : t + 1], None, past=past[i], trace=trace)
-            new = seen["k_rot"], seen["v"]
+            keys: list[Tensor] = []
+            values: list[Tensor] = []
+            trace = WhatIf([("k_rot", overhear(keys)), ("v", overhear(values))])
+            x = block(x, None if turn is None else turn[t : t + 1], None, past=past[i], trace=trace)
+            new = keys[0], values[0]
             past[i] = new if past[i] is None else tuple(torch.cat(pair, -2) for pair in zip(past[i], new, strict=True))
         ids = torch.cat([ids, torch.multinomial(model.predict(x).softmax(-1), 1, generator=generator)], 1)
     return ids
-
-
-def _keep(seen: dict[str, Tensor], name: str) -> Callable[[Tensor], Tensor]:
-    return lambda x: seen.update({name: x}) or x
 
 
 @torch.inference_mode()
@@ -53,13 +49,12 @@ def readings(ids: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
     """(text, token, d_model) pairs, layer by layer: what attention reads, and what it puts out."""
     model = subject.model()
     for i in range(model.config.n_layers):
-        found = []
+        read: list[Tensor] = []
+        put_out: list[Tensor] = []
         for part in ids.split(PART):
-            seen: dict[str, Tensor] = {}
-            watch = [(f"block{i}.{name}", _keep(seen, name)) for name in ("norm1", "attn_out")]
+            watch = [(f"block{i}.norm1", overhear(read)), (f"block{i}.attn_out", overhear(put_out))]
             model.stream(part, until=i + 1, trace=WhatIf(watch))
-            found.append((seen["norm1"], seen["attn_out"]))
-        yield tuple(torch.cat(side) for side in zip(*found, strict=True))
+        yield torch.cat(read), torch.cat(put_out)
 
 
 def attend(x: Tensor, layer: Layer, n_heads: int, turn: Tensor, allowed: Tensor) -> Tensor:

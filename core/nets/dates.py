@@ -17,10 +17,12 @@ from torch import Tensor, nn
 
 from core.assets import ASSETS
 from core.attention import K, Q, V, allowed_pairs, attention
+from core.blocks import NORM1, NORM2
 from core.config import ModelConfig
 from core.embeddings import EMBED, Table
 from core.feedforward import Gelu
 from core.heads import ATTN_OUT, SelfAttention, merge, split
+from core.model import LOGITS
 from core.nets.dates_task import END, LENGTH, LONGEST, PAD, START, TEXT, VOCAB, examples, ids
 from core.norms import LayerNorm
 from core.trace import SILENT, Quantity, Trace
@@ -38,6 +40,13 @@ CONFIG = ModelConfig(
     position="learned",
     ffn="gelu_tanh",
 )
+SOURCE = Quantity("source", "query", r"t", "The signs that are read, by their numbers.")
+WRITTEN = Quantity("written", "query", r"t", "The signs that are written so far, by their numbers.")
+ENTERING = Quantity("x", "query d_model", r"x", "The stream as it enters the block.")
+AFTER_SELF = Quantity("after_self", "query d_model", r"x + \mathrm{attn}", "What self-attention found is added.")
+AFTER_CROSS = Quantity("after_cross", "query d_model", r"x + \mathrm{cross}", "What was found in the source is added.")
+NORM3 = Quantity("norm3", "query d_model", r"\mathrm{norm}(x)", "The stream, brought to one size for the FFN.")
+LEAVING = Quantity("out", "query d_model", r"x + \mathrm{ffn}", "What the FFN made is added.")
 MEMORY = Quantity("memory", "query d_model", r"m = \mathrm{Enc}(x)", "What the encoder hands to every decoder block.")
 WRITTEN_PROBS = Quantity(
     "written_probs", "query vocab", r"\mathrm{softmax}(xW_U)", "How likely each sign is to be written next."
@@ -71,9 +80,11 @@ class EncoderBlock(nn.Module):
 
     def forward(self, x: Tensor, real: Tensor | None, *, trace: Trace = SILENT) -> Tensor:
         """x: (key, d_model); real: (1, key), False where padding stands, or None."""
+        normed = trace(NORM1, self.norm1(trace(ENTERING, x)))
         with trace.inside("self"):
-            x = x + self.attn(self.norm1(x), None, real, trace=trace)
-        return x + self.ffn(self.norm2(x))
+            found = self.attn(normed, None, real, trace=trace)
+        x = trace(AFTER_SELF, x + found)
+        return trace(LEAVING, x + self.ffn(trace(NORM2, self.norm2(x)), trace=trace))
 
 
 class CrossBlock(nn.Module):
@@ -88,11 +99,15 @@ class CrossBlock(nn.Module):
         self, x: Tensor, memory: Tensor, causal: Tensor, real: Tensor | None, *, trace: Trace = SILENT
     ) -> Tensor:
         """x: (query, d_model), memory: (key, d_model), causal: (query, query), real: (1, key) or None."""
+        normed = trace(NORM1, self.norm1(trace(ENTERING, x)))
         with trace.inside("self", **({"key": trace.labels["fed"]} if "fed" in trace.labels else {})):
-            x = x + self.attn(self.norm1(x), None, causal, trace=trace)
+            found = self.attn(normed, None, causal, trace=trace)
+        x = trace(AFTER_SELF, x + found)
+        normed = trace(NORM2, self.norm2(x))
         with trace.inside("cross"):
-            x = x + self.cross(self.norm2(x), memory, real, trace=trace)
-        return x + self.ffn(self.norm3(x))
+            found = self.cross(normed, memory, real, trace=trace)
+        x = trace(AFTER_CROSS, x + found)
+        return trace(LEAVING, x + self.ffn(trace(NORM3, self.norm3(x)), trace=trace))
 
 
 class EncoderDecoder(nn.Module):
@@ -109,7 +124,7 @@ class EncoderDecoder(nn.Module):
 
     def encode(self, source: Tensor, real: Tensor | None = None, *, trace: Trace = SILENT) -> Tensor:
         """source: (key,) ids; real: (1, key), False at padding. Returns (key, d_model). Batches may stand before."""
-        x = self.embed(source) + self.source_place.weight[: source.shape[-1]]
+        x = self.embed(trace(SOURCE, source)) + self.source_place.weight[: source.shape[-1]]
         for i, block in enumerate(self.encoder):
             with trace.inside(f"enc{i}"):
                 x = block(x, real, trace=trace)
@@ -117,12 +132,12 @@ class EncoderDecoder(nn.Module):
 
     def decode(self, written: Tensor, memory: Tensor, real: Tensor | None = None, *, trace: Trace = SILENT) -> Tensor:
         """written: (query,) ids, `<s>` first; memory: (key, d_model). Returns logits (query, vocab)."""
-        x = trace(EMBED, self.embed(written)) + self.target_place.weight[: written.shape[-1]]
+        x = trace(EMBED, self.embed(trace(WRITTEN, written))) + self.target_place.weight[: written.shape[-1]]
         causal = allowed_pairs("causal", written.shape[-1])
         for i, block in enumerate(self.decoder):
             with trace.inside(f"dec{i}"):
                 x = block(x, memory, causal, real, trace=trace)
-        logits = self.norm(x) @ self.embed.weight.mT
+        logits = trace(LOGITS, self.norm(x) @ self.embed.weight.mT)
         trace.later(WRITTEN_PROBS, lambda: logits.softmax(-1))
         return logits
 
@@ -162,9 +177,10 @@ class Demo:
 
 @torch.inference_mode()
 def run(demo: Demo) -> Trace:
-    """One translation, every attention of it: `enc0.self.weights`, `dec0.cross.weights` ..., `written_probs`.
+    """One translation, every tensor of it: `enc0.self.weights`, `out.dec0.cross.weights` ..., `out.written_probs`.
 
-    The rows of the decoder are the steps of writing; each is named after the sign it writes.
+    The rows of the decoder are the steps of writing; each is named after the sign it writes. Raises ValueError for a
+    text with signs the model does not know, for none, and for more than it reads.
     """
     source = torch.tensor(ids(demo.text))
     written = model().write(source[None])[0]

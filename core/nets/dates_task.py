@@ -1,4 +1,4 @@
-"""Dates as people write them and as a standard does: the task of the small encoder-decoder in core.seq2seq.
+"""Dates as people write them and as a standard does: the task of the small encoder-decoder in core.nets.dates.
 
 "March 5, 2021" becomes "2021-03-05". Ten rules would do it; it is a task whose alignment anyone can read.
 """
@@ -70,7 +70,11 @@ def examples(seed: int, *, unseen: bool = False) -> Iterator[tuple[str, str]]:
 
 
 def ids(text: str) -> list[int]:
-    """Raises ValueError for a sign outside the vocabulary."""
+    """Raises ValueError for a sign outside the vocabulary, for no sign, and for more than LONGEST."""
+    if not 0 < len(text) <= LONGEST:
+        raise ValueError(f"this model reads 1 to {LONGEST} signs, not {len(text)}")
+    if unknown := sorted(set(text) - set(VOCAB)):
+        raise ValueError(f"this model does not know the signs {' '.join(unknown)}; `read` leaves them out")
     return [VOCAB.index(sign) for sign in text]
 
 

@@ -75,11 +75,6 @@ def model(scheme: str) -> tuple[Decoder, Tensor | None]:
     return made.requires_grad_(False), table
 
 
-def learned_table() -> np.ndarray:
-    """(position, d_model): the trained vectors of 64 positions."""
-    return model("learned")[1].numpy()
-
-
 def alike() -> np.ndarray:
     """(position, position): the cosine between the learned vectors of any two positions."""
     table = F.normalize(model("learned")[1], dim=-1)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from core.lab.memory import kept
 from pages.shared import address, controls
@@ -72,10 +74,12 @@ def path_of(entry: Entry) -> str:
     return f"pages/{entry.file}.py"
 
 
-def pages() -> dict[str, list]:
-    """For st.navigation: section -> pages, without sections that are still empty."""
+def pages() -> dict[str, list[Page]]:
+    """For st.navigation: section -> pages, without sections that are still empty; where the address names no page, one
+    more, in no menu, that says so."""
     built = entries()
-    return {
+    lost = _lost({entry.file[3:] for entry in built})
+    found = {
         _(section): [
             st.Page(PAGES / f"{entry.file}.py", title=_(entry.title), default=entry.file == "01_home")
             for entry in listed
@@ -84,6 +88,27 @@ def pages() -> dict[str, list]:
         for section, listed in CATALOG.items()
         if set(listed) & set(built)
     }
+    return found | ({"": [lost]} if lost else {})
+
+
+def _lost(known: set[str]) -> Page | None:
+    """Without it Streamlit would put a dialog in English over Home."""
+    run = get_script_run_ctx()
+    if run is None:
+        return None
+    name = run.pages_manager.intended_page_name
+    if name and name not in known:
+        st.session_state["_lost"] = name
+    name = st.session_state.get("_lost")
+    return st.Page(nowhere, title=_("No such page"), url_path=name, visibility="hidden") if name else None
+
+
+def nowhere() -> None:
+    """An address that names no page: the rooms there are."""
+    st.title(_("No such page"), anchor=False)
+    say("There is no page “«name»” here. These are the rooms:", name=st.session_state["_lost"][:80])
+    for entry in entries():
+        st.page_link(path_of(entry), label=f"**{_(entry.title)}** · {_(entry.asks)}")
 
 
 def language_switch() -> None:
@@ -91,13 +116,13 @@ def language_switch() -> None:
         controls.pick("Language / 语言", LANGUAGES, browser_language(), key="lang")
 
 
-def topic(page: st.Page) -> str:
+def topic(page: Page) -> str:
     """The one word of a page, which its files, its texts and its tests go by."""
     return page.url_path or "home"
 
 
 @contextmanager
-def around(page: st.Page) -> Iterator[None]:
+def around(page: Page) -> Iterator[None]:
     """app.py lets the page know that it is framed."""
     st.set_page_config(f"{page.title} · {_('Transformer, every number')}")
     if address.arrive(topic(page)):

@@ -15,8 +15,10 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shared import uploads
 
@@ -91,6 +93,12 @@ class Gate:
         if path in self._scripts.files and scope["method"] in ("GET", "HEAD"):
             return await self._scripts(path, self.app, scope, receive, guarded)
         if "text/html" in _header(scope, b"accept"):
+            if "/" in (name := path.strip("/")) and not path.startswith(
+                ("/_stcore/", "/static/", "/media/", "/component")
+            ):
+                return await _answer(
+                    guarded, 307, [(b"location", f"{self._base}/{quote(name.replace('/', '-'))}".encode())]
+                )
             # The tag is of Streamlit's file, not of what is sent: a page is sent whole and as it is, it is small.
             passed = (
                 pair for pair in scope["headers"] if not pair[0].startswith((b"if-", b"accept-encoding", b"range"))
@@ -212,7 +220,12 @@ async def _answer(send: Send, status: int, headers: Iterable[tuple[bytes, bytes]
 
 @asynccontextmanager
 async def opened(_app: object) -> AsyncIterator[None]:
-    """Open the visitor's own browser once the server listens: `streamlit run` does so for plain scripts only."""
+    """Before the first visitor: pages are those that app.py names, not whatever lies in a folder called pages/ (the
+    first link would run its file bare, and an unknown address would get a dialog in English).
+
+    Then open the visitor's own browser: `streamlit run` does so for plain scripts only.
+    """
+    PagesManager.uses_pages_directory = False
     if not st.get_option("server.headless"):
         scheme = "https" if st.get_option("server.sslCertFile") else "http"
         base = (st.get_option("server.baseUrlPath") or "").strip("/")

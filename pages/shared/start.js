@@ -11,9 +11,17 @@
   };
 
   // One entry of the history a page: while the path stays, a new value replaces the old one, and Back leaves the page.
+  // Streamlit writes the next page's words before its path: the page that is left gets back what it said at the last
+  // touch, before it is left behind.
+  const same = (url) => bare(new URL(url, location.href).pathname) === bare(location.pathname);
+  let left = location.href;
+  for (const sign of ["pointerdown", "keydown", "click"]) addEventListener(sign, () => (left = location.href), { capture: true, passive: true });
   history.pushState = (state, title, url) => {
-    const to = new URL(url ?? location.href, location.href);
-    (bare(to.pathname) === bare(location.pathname) ? replace : push)(state, title, url);
+    if (same(url ?? location.href)) replace(state, title, url);
+    else {
+      if (same(left)) replace(history.state, "", left);
+      push(state, title, url);
+    }
     speak();
   };
   history.replaceState = (state, title, url) => {

@@ -10,6 +10,7 @@ import io
 import math
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Page, sync_playwright
@@ -25,6 +26,7 @@ LINE = 40
 STEPS, MS, REST = 8, 150, 900  # frames of the whole track, milliseconds of each, and of a page's last
 PRESSED = {"01_home": "Amy"}  # Home shows its map to who has guessed
 MOST = 2_600_000  # bytes of the animation
+PATIENCE = 180_000  # ms; the machine may be busy
 INK, PAPER, HAND = "#111111", "#f3f5f9", "#c2410c"
 READY = """() => document.querySelector('[data-test-script-state="notRunning"]')
     && !document.querySelector('[data-stale="true"]')"""
@@ -35,7 +37,7 @@ TOP = "(e) => { e.style.scrollMarginTop = '60px'; e.scrollIntoView({ block: 'sta
 def visit(page: Page, url: str, entry: frame.Entry) -> None:
     """The page, drawn to its end."""
     page.goto(f"{url}/{'' if entry.file == '01_home' else entry.file[3:]}")
-    page.locator(".live canvas").first.wait_for(timeout=60_000)
+    page.locator(".live canvas").first.wait_for()
     page.wait_for_load_state("networkidle")
     if name := PRESSED.get(entry.file):
         page.get_by_role("button", name=name, exact=True).or_(page.get_by_role("radio", name=name)).first.click()
@@ -46,7 +48,7 @@ def at_rest(page: Page) -> None:
     """Until the script has run and two screens in a row are alike."""
     before = None
     for _ in range(40):
-        page.wait_for_function(READY, timeout=60_000)
+        page.wait_for_function(READY)
         page.evaluate("() => new Promise(done => setTimeout(done, 250))")
         now = page.screenshot()
         if now == before:
@@ -112,26 +114,34 @@ def dragged(page: Page, words: str) -> Iterator[Image.Image]:
 def main() -> None:
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path, "no Chromium found"
-    server, screens, frames, holds = Server(), [], [], []
-    with sync_playwright() as playwright:
+    with ExitStack() as ends, sync_playwright() as playwright:
+        server = Server()
+        ends.callback(server.stop)
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         page = browser.new_context(viewport=SCREEN, locale="en-US", color_scheme="light").new_page()
-        for entry in frame.entries():
-            page.set_viewport_size(SCREEN)
-            visit(page, server.url, entry)
-            screens.append(shot(page))
-            if not page.locator("[data-signature] input[type=range]").count():
-                continue
-            page.set_viewport_size(TALL)
-            new = list(dragged(page, entry.asks))
-            frames += new
-            holds += [MS] * (len(new) - 1) + [REST]
+        page.set_default_timeout(PATIENCE)
+        screens, frames, holds = taken(page, server.url)
         browser.close()
-    server.stop()
     sheet(screens).save(ROOT / "assets" / "pages.webp", quality=80, method=6)
     moving = animation(frames, holds)
     (ROOT / "assets" / "moving.webp").write_bytes(moving)
     print(f"assets/moving.webp: {len(frames)} frames, {len(moving) / 1e6:.2f} MB")
+
+
+def taken(page: Page, url: str) -> tuple[list[Image.Image], list[Image.Image], list[int]]:
+    """Every page's first screen, the frames of all drags, and how long each stands, in ms."""
+    screens, frames, holds = [], [], []
+    for entry in frame.entries():
+        print(entry.file, flush=True)
+        page.set_viewport_size(SCREEN)
+        visit(page, url, entry)
+        screens.append(shot(page))
+        if page.locator("[data-signature] input[type=range]").count():
+            page.set_viewport_size(TALL)
+            new = list(dragged(page, entry.asks))
+            frames += new
+            holds += [MS] * (len(new) - 1) + [REST]
+    return screens, frames, holds
 
 
 def animation(frames: list[Image.Image], holds: list[int]) -> bytes:

@@ -37,7 +37,7 @@ def test_a_drag_draws_pictures_and_sends_nothing(visit):
     assert page.evaluate("window.__sent.length") == 0, "a drag is no business of the server"
     assert page.evaluate("new Set(window.__pictures).size") >= 20
     page.mouse.up()
-    page.wait_for_function("window.__sent.length > 0")
+    page.wait_for_function("() => window.__sent.length > 0")
     page.wait_for_url(re.compile("temperature="))
     visit.settle()
     visit.check()
@@ -132,7 +132,7 @@ def test_a_slider_that_needs_torch_streams_while_it_moves(visit):
     page.evaluate(WATCH)
     visit.signature().locator("canvas").first.evaluate(PICTURES)
     drag(page, dial, 0.5, 0.95, release=False)
-    page.wait_for_function("new Set(window.__pictures).size >= 3")
+    page.wait_for_function("() => new Set(window.__pictures).size >= 3")
     assert "tau=" not in page.url, "only where it rests it goes into the URL"
     page.mouse.up()
     page.wait_for_url(re.compile(r"tau=\d"))

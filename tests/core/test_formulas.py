@@ -184,6 +184,18 @@ def the_date_model() -> Iterator[Quantity]:
     for one in (read, trace):
         for name in (step.name for step in one if step.quantity in MEETING):
             yield hold(At(one, name.rpartition(".")[0] + "."), name)
+    yield hold(At(read, "", dict(t=source.numpy())), "source")
+    yield hold(At(trace, "", dict(t=written.numpy())), "written")
+    for one, side, ids, places in (
+        (read, "enc", source, model.source_place),
+        (trace, "dec", written, model.target_place),
+    ):
+        x = numbers(model.embed.weight)[ids] + numbers(places.weight)[: len(ids)]
+        for i, block in enumerate(model.encoder if side == "enc" else model.decoder):
+            at = At(one, f"{side}{i}.", dict(x=x, norm3=getattr(block, "norm3", None)))
+            some = ("x", "after_self", "after_cross", "norm3", "out")
+            yield from (hold(at, at.scope + name) for name in some if at.scope + name in one)
+            x = one[f"{side}{i}.out"].value
 
 
 def test_every_other_quantity_is_its_formula_and_none_is_left_out(pair):

@@ -320,11 +320,7 @@ BASE = st.floats(2, 1e6)
 
 
 def vectors(width):
-    return numbers((2, width)).map(Tensor64)
-
-
-def Tensor64(x):
-    return x.double()
+    return numbers((2, width)).map(torch.Tensor.double)
 
 
 @LAW

@@ -247,3 +247,16 @@ def test_entropy_and_temperature_stops():
     assert float(sm.entropy(torch.tensor([0.0, 1.0]))) == 0
     stops = sm.temperatures()
     assert (len(stops), stops[0], stops[24], stops[-1]) == (49, 0.1, 1.0, 10.0)
+
+
+@pytest.mark.parametrize(("scores", "place"), [((2.0, 1.0, 0.1), 1), ((2.0, 2.0, 0.0), 0), ((-4.25, 7.0), 1)])
+def test_a_dragged_score_moves_all_shares_and_keeps_the_order(scores, place):
+    found = lab.dragged(scores, place)
+    assert scores[place] in found.stops
+    assert found.stops[0] < min(scores)
+    assert found.stops[-1] > max(scores)
+    assert len(found.stops) >= 43, "a drag never runs out of pictures"
+    for stop, shares in zip(found.stops, found.shares, strict=True):
+        row = np.array([*scores[:place], stop, *scores[place + 1 :]])
+        np.testing.assert_allclose(shares, np.exp(row) / np.exp(row).sum(), atol=1e-12)
+        np.testing.assert_array_equal(np.argsort(row, kind="stable"), np.argsort(shares, kind="stable"))

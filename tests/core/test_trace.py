@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from core.attention import SCORES, WEIGHTS, Z, attention
-from core.trace import SILENT, Quantity, Trace
+from core.trace import SILENT, Names, Quantity, Trace, as_npz
 
 
 def test_scopes_tell_two_attentions_apart_and_name_their_own_axes():
@@ -91,3 +91,32 @@ def test_saved_and_loaded_it_is_the_same_without_pickle():
         assert again[step.name].quantity == step.quantity
         np.testing.assert_array_equal(again[step.name].value, step.value)
     assert again["block0.weights"].labels == {"query": ["a", "b"], "key": ["a", "b"]}
+
+
+def test_stars_stand_for_anything_and_other_names_for_themselves():
+    names = Names(("ids", "block1.*", "block*.z", "a[bc]"))
+    assert [n for n in ("ids", "block1.q", "block12.z", "ab") if n in names] == ["ids", "block1.q", "block12.z", "ab"]
+    assert not [n for n in ("block2.q", "xids", "ids2", "block1", "myblock1.q", "block2.z.more", "a") if n in names]
+    assert "ids" not in Names(())
+
+
+def test_what_is_made_later_must_fit_too():
+    trace = Trace(query=["the", "cat"])
+    with trace.inside("a"):
+        trace.later(Z, lambda: torch.zeros(1, 3, 8))
+    with pytest.raises(ValueError, match=r"a\.z: axis query has size 3, expected 2"):
+        _ = trace["a.z"].value
+
+
+def test_the_tensor_is_the_one_that_passed(tmp_path):
+    trace, x = Trace(), torch.randn(1, 2, 8, dtype=torch.float64)
+    trace(Z, x.requires_grad_())
+    assert trace[Z].tensor.data_ptr() == x.data_ptr()
+    assert not trace[Z].tensor.requires_grad
+    assert trace[Z].tensor.dtype == torch.float64
+    trace.save(tmp_path / "z.npz")
+    again = Trace.load(tmp_path / "z.npz")
+    assert torch.equal(again["z"].tensor, x)
+    assert io.BytesIO(trace.as_npz()).getbuffer()[:2] == b"PK"
+    stored = np.load(io.BytesIO(as_npz({"one": np.arange(3)})), allow_pickle=False)
+    assert stored["one"].tolist() == [0, 1, 2]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 import transformers.models.llama.modeling_llama as hf
-from transformers import AutoModelForCausalLM
 
 from core.checkpoint import load
 from core.lab import subject
@@ -109,8 +108,7 @@ def test_a_long_text_is_ranked_by_its_last_row_only(pair):
 
 
 @torch.inference_mode()
-def test_the_embedded_model_is_the_one_transformers_loads():
-    theirs = AutoModelForCausalLM.from_pretrained(sentence.FOLDER, dtype=torch.float32).eval()
+def test_the_embedded_model_is_the_one_transformers_loads(theirs):
     ids = torch.tensor(sentence.read(sentence.SENTENCE).ids)
     expected = theirs(ids[None], output_hidden_states=True)
     trace = Trace()

@@ -11,6 +11,11 @@ from pages.shared.words import WORDS
 APP = Path(__file__).parents[2] / "app.py"
 
 
+def topic_of(file):
+    """ "06_attention" -> "attention"."""
+    return file[3:]
+
+
 def open_page(file, **query):
     """The page after app.py has framed it. query: what stands in the address; any other word is a guess made before."""
     app = AppTest.from_file(APP, default_timeout=60)
@@ -18,7 +23,7 @@ def open_page(file, **query):
         app.query_params["lang"] = query["lang"]
     app.run()
     app.query_params.update({word: said for word, said in query.items() if word in WORDS})
-    app.session_state["_guesses"] = {file[3:]: {id: guess for id, guess in query.items() if id not in WORDS}}
+    app.session_state["_guesses"] = {topic_of(file): {id: guess for id, guess in query.items() if id not in WORDS}}
     return app.switch_page(f"pages/{file}.py").run()
 
 
@@ -69,3 +74,17 @@ def labels(app):
                 waiting += value
             elif isinstance(value, str):
                 yield value
+
+
+def come_back(app, file, away="01_home"):
+    """Through the menu to another page and back: there the address begins bare."""
+    for shown in (away, file):
+        app.query_params.clear()
+        app.switch_page(f"pages/{shown}.py").run()
+    return app
+
+
+def address(app):
+    """What the address says, word by word, but for the language."""
+    said = {word: value[-1] if isinstance(value, list) else value for word, value in app.query_params.items()}
+    return {word: value for word, value in said.items() if word != "lang"}

@@ -88,10 +88,11 @@ def test_bytes_of_large_models():
     assert meta["names"][meta["marked"]] == "GQA 8"
 
 
-def test_the_small_net():
-    app = open_page(PAGE, two="little", toy_heads="4", digits="102938475610")
+@pytest.mark.parametrize(("heads", "reader"), [(4, "linear"), (1, "linear"), (1, "ffn")])
+def test_the_small_net(heads, reader):
+    app = open_page(PAGE, two="little", toy_heads=str(heads), toy_reader=reader, digits="102938475610")
     digits = (1, 0, 2, 9, 3, 8, 4, 7, 5, 6, 1, 0)
-    weights, named = neighbours.read(4, digits)
+    weights, named = neighbours.read(heads, digits, reader)
     np.testing.assert_allclose(picture(app, "toy")[1]["values"].reshape(weights.shape), weights, atol=1e-3)
     right = int((named == neighbours.truth(digits)).all(-1).sum())
     assert f"**{right}** of 12" in words(app)

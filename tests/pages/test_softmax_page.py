@@ -7,7 +7,7 @@ from core.lab import head as onehead
 from core.lab import text as sentence
 from core.topics.softmax import lab
 from pages.parts.softmax import bench as parts
-from tests.pages.opening import open_page, picture, words
+from tests.pages.opening import address, come_back, open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE = "05_softmax"
@@ -205,3 +205,59 @@ def test_one_slider_is_drawn_for_the_two_pictures_side_by_side():
 @pytest.mark.parametrize(("score", "text"), [(0.001, "0.001"), (-0.0042, "−0.0042"), (2.0, "2"), (10.0611, "10.06")])
 def test_a_small_score_is_not_written_as_zero(score, text):
     assert parts.written(score) == text
+
+
+CHOICES = dict(
+    scores_of="typed",
+    scores="3 2 1 -1",
+    temperature="0.261",
+    slope="1,2",
+    score="3,1",
+    drag="2",
+    drag_to="3.87",
+    add_c="40",
+    largest="100",
+    float_format="bf16",
+    printed="four",
+)
+
+
+def state(app):
+    """What the pictures say of themselves: the cells, the stops of their sliders, the example."""
+    found = {}
+    for key in ("shares", "slopes", "dragged", "added", "formats", "steps"):
+        meta = picture(app, key)[0]
+        found[key] = (meta["slider"]["stops"][meta["slider"]["at"]], meta["state"])
+    return found | {"printed": picture(app, "printed")[0]["names"], "row": picture(app, "shares")[0]["names"]}
+
+
+def test_every_choice_survives_leaving_and_coming_back():
+    app = open_page(PAGE, **CHOICES)
+    assert address(app) == CHOICES
+    before = state(app)
+    assert before["shares"][0] == pytest.approx(0.261, abs=1e-3)
+    assert before["slopes"][1] == {"cell": [1, 2]}
+    assert before["dragged"] == (3.87, {"bar": 2})
+    assert (before["added"][0], before["formats"][0]) == (40, 100)
+    assert before["row"] == ["3", "2", "1", "−1"]
+    app = come_back(app, PAGE)
+    assert not app.exception
+    assert state(app) == before
+    assert address(app) == CHOICES
+    assert state(open_page(PAGE, **address(app))) == before
+    assert address(come_back(typed("2 1 0.1", closer="mix"), PAGE))["closer"] == "mix"
+
+
+def test_a_bar_is_dragged_and_another_row_begins_anew():
+    app = typed("2 1 0.1", drag="1")
+    meta, arrays = picture(app, "dragged")
+    found = lab.dragged((2.0, 1.0, 0.1), 1)
+    same(arrays["values"], found.shares)
+    assert (meta["grab"], meta["marked"], meta["state"]) == (True, 1, {"bar": 1})
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == 1.0
+    same(arrays["ghost"], lab.run(lab.Demo((2.0, 1.0, 0.1)))["shares"].value)
+    app = typed("2 1 0.1", drag="1", drag_to="4")
+    app.text_input(key="scores").set_value("1 5 2").run()
+    meta = picture(app, "dragged")[0]
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == 5
+    assert "drag_to" not in app.query_params

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from core.lab import subject
 from core.lab.head import Demo
 from core.lab.provenance import Head
-from core.lab.text import Text
+from core.lab.text import Cannot, Text
 from core.rope import rotate
 from core.trace import to_numpy
 
@@ -75,17 +75,26 @@ def unprojected(text: Text, layer: int) -> float:
 
 
 def bilinear(demo: Demo, row: int, column: int) -> tuple[float, float]:
-    """One score in two ways: as recorded, and as x_i W_Q R W_K^T x_j from the normed stream, without any q or k."""
+    """One score in two ways: as recorded, and as x_i W_Q R W_K^T x_j from the normed stream, without any q or k.
+
+    R: the rotation by the distance, where the model turns. Where the maps have biases, x carries a 1 and each map its
+    bias as a last row. Raises Cannot where queries are normed: then no single matrix compares two tokens.
+    """
     model, i = subject.model(demo.text.subject), demo.layer
+    if model.config.qk_norm:
+        raise Cannot("This model norms its queries and keys, so no single matrix compares two tokens.")
     trace = subject.run(demo.text, demo.change, (f"block{i}.norm1", f"block{i}.scores"))
     x, width = trace[f"block{i}.norm1"].tensor, model.config.head_dim
-    attn = model.blocks[i].attn
-    of_q = attn.q.weight[demo.head * width : (demo.head + 1) * width]  # (d_head, d_model)
-    of_k = attn.k.weight[demo.head // model.config.group * width :][:width]
-    turn = model.surroundings(len(x))[0]
-    both = _turned(of_q.T, turn[row]) @ _turned(of_k.T, turn[column]).T  # (d_model, d_model)
-    return float(trace[f"block{i}.scores"].value[demo.head, row, column]), float(x[row] @ both @ x[column])
+    attn, turn = model.blocks[i].attn, model.surroundings(len(x))[0]
+    of_q = _map(attn.q, demo.head * width, width, turn, row)
+    of_k = _map(attn.k, demo.head // model.config.group * width, width, turn, column)
+    x = F.pad(x, (0, 1), value=1.0)
+    made = x[row] @ (of_q @ of_k.T) @ x[column]
+    return float(trace[f"block{i}.scores"].value[demo.head, row, column]), float(made)
 
 
-def _turned(columns: Tensor, angle: Tensor) -> Tensor:
-    return rotate(columns, angle.expand(len(columns), -1))
+def _map(linear: nn.Linear, start: int, width: int, turn: Tensor | None, at: int) -> Tensor:
+    """(d_model + 1, width): some rows of a linear map, its bias below them, turned as at one place."""
+    bias = torch.zeros(linear.out_features) if linear.bias is None else linear.bias
+    rows = torch.cat([linear.weight.T, bias[None]])[:, start : start + width].detach()
+    return rows if turn is None else rotate(rows, turn[at].expand(len(rows), -1))

@@ -31,15 +31,16 @@ def attention(
     file: str,
     *,
     scope: str,
-    rotated: bool,
+    met: tuple[str, str],
     head: int,
     kv_head: int,
     row: int,
     temperature: float,
     scaling: bool,
 ) -> str:
-    """The program for one head. scope: "block5." or "" where the names in the file stand; row: the one it prints."""
-    q, k = ("q_rot", "k_rot") if rotated else ("q", "k")
+    """The program for one head. scope: "block5." or "" where the names in the file stand; met: what queries and keys
+    are called there as they meet, "q_rot" or plain "q"; row: the one it prints."""
+    q, k = met
     names = [(scope + q, head), (scope + k, kv_head), (scope + "v", kv_head), (scope + "allowed", ...)]
     listed = ", ".join(f'("{name}", {"..." if index is ... else index})' for name, index in names)
     return ATTENTION.format(

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from core import attention as at
-from core.heads import split
+from core.heads import share, split
 from core.lab import subject
+from core.lab.memory import kept
 from core.lab.text import Text
+from core.rope import rotate
+from core.softmax import entropy
 from core.trace import SILENT, Quantity, Trace, to_numpy
+from core.watch import overhear
 from core.whatif import Change, WhatIf
 
 VOLUMES = tuple(round(0.04 * k, 2) for k in range(51))  # 0: silent, 1: untouched, 2: twice as loud
@@ -68,7 +72,7 @@ def turned(demo: Demo) -> Turned:
             factor[:, demo.head, 0, 0] = part
             return z * factor
 
-        watch = ("block*.weights", lambda w, seen=seen: seen.append(w[..., -1, :]) or w)
+        watch = ("block*.weights", overhear(seen, lambda w: w[..., -1, :]))
         edits = [*demo.change.edits(model.config.head_dim), (f"block{demo.layer}.z", loud), watch]
         x = model.stream(row.expand(len(part), -1), trace=WhatIf(edits))
         views.append(torch.stack(seen, 1).flatten(1, 2))  # (stop, layer * head, key)
@@ -82,21 +86,21 @@ def turned(demo: Demo) -> Turned:
 def without(demo: Demo) -> float:
     """The probability of the untouched model's next word if the chosen head alone is silent."""
     alone = Change(muted=((demo.layer, demo.head),))
-    answer = subject.outlook(demo.text, subject.UNTOUCHED).asked.id
+    answer = int(subject.untouched(demo.text)["next_probs"].value.argmax())
     return subject.chances(demo.text, alone, (answer,))[0]
 
 
 @torch.inference_mode()
 def silenced(text: Text) -> tuple[int, np.ndarray]:
     """(answer, p): the untouched next word, and (layer, head) its probability with that head alone silent."""
-    model, row = subject.model(text.subject), torch.tensor(text.ids)
-    config = model.config
-    answer = subject.outlook(text, subject.UNTOUCHED).asked.id
+    model, calm = subject.model(text.subject), subject.untouched(text)
+    config, answer = model.config, int(calm["next_probs"].value.argmax())
     table = np.zeros((config.n_layers, config.n_heads), np.float32)
     keep = 1 - torch.eye(config.n_heads)[:, :, None, None]  # (variant, head, 1, 1)
-    surroundings = model.surroundings(len(row))
-    for layer in range(config.n_layers):
-        x = model.stream(row, until=layer).expand(config.n_heads, -1, -1)  # below it nothing changes
+    surroundings = model.surroundings(len(text))
+    for layer in range(config.n_layers):  # below it nothing changes
+        below = calm[f"block{layer - 1}.resid_post"].tensor if layer else model.stream(calm["ids"].tensor, until=0)
+        x = below.expand(config.n_heads, -1, -1)
         trace = WhatIf([(f"block{layer}.z", lambda z: z * keep)])
         for i in range(layer, config.n_layers):
             with trace.inside(f"block{i}"):
@@ -117,24 +121,28 @@ def contribution(z: Tensor, out: Tensor, *, trace: Trace = SILENT) -> Tensor:
 
 @dataclass(frozen=True)
 class Parts:
-    """each: (head, query, d_model), every head's own addition; whole: (query, d_model), attn_out as recorded."""
+    """each: (head, query, d_model), every head's own addition; whole: (query, d_model), attn_out as recorded.
+
+    bias: (d_model,), what W_O adds to every token whatever the heads say; None where it has none.
+    """
 
     each: np.ndarray
     whole: np.ndarray
+    bias: np.ndarray | None = None
 
     @property
     def gap(self) -> float:
         """How far the sum of the parts is from the whole."""
-        return float(np.abs(self.each.sum(0) - self.whole).max())
+        return float(np.abs(self.each.sum(0) + (0 if self.bias is None else self.bias) - self.whole).max())
 
 
 @torch.inference_mode()
 def contributions(text: Text, layer: int) -> Parts:
     """What every head of a layer adds, and all of them together."""
-    trace = subject.run(text, subject.UNTOUCHED, (f"block{layer}.z", f"block{layer}.attn_out"))
-    z = torch.from_numpy(np.array(trace[f"block{layer}.z"].value))
-    each = contribution(z, subject.model(text.subject).blocks[layer].attn.o.weight)
-    return Parts(to_numpy(each), trace[f"block{layer}.attn_out"].value)
+    trace, out = subject.untouched(text), subject.model(text.subject).blocks[layer].attn.o
+    each = contribution(trace[f"block{layer}.z"].tensor, out.weight)
+    bias = None if out.bias is None else to_numpy(out.bias)
+    return Parts(to_numpy(each), trace[f"block{layer}.attn_out"].value, bias)
 
 
 # ---- what a head looks at ----
@@ -158,8 +166,8 @@ def habits(text: Text) -> Habits | None:
     """None for a text of fewer than three tokens."""
     if len(text) < 3:
         return None
-    trace, config = subject.run(text, subject.UNTOUCHED, ("block*.weights",)), subject.model(text.subject).config
-    weights = np.stack([trace[f"block{i}.weights"].value for i in range(config.n_layers)])  # (layer, head, q, k)
+    trace, layers = subject.untouched(text), range(subject.config(text.subject).n_layers)
+    weights = np.stack([trace[f"block{i}.weights"].value for i in layers])  # (layer, head, query, key)
     n = np.arange(len(text))
     row = np.array(text.ids)
     copies = (row[:, None] == row) & (n[:, None] > n)
@@ -196,20 +204,24 @@ def origins(n_tokens: int, n_heads: int, d_model: int) -> tuple[np.ndarray, np.n
 
 @torch.inference_mode()
 def reshaped(text: Text, layer: int) -> float:
-    """The largest difference in the weights if q and k are reshaped without the transpose, on the real projections."""
-    name = f"block{layer}.norm1"
-    x = torch.from_numpy(np.array(subject.untouched(text)[name].value))
-    attn, n_heads = subject.model(text.subject).blocks[layer].attn, subject.model(text.subject).config.n_heads
-    q, k = attn.q(x), attn.k(x)
-    allowed = at.allowed_pairs("causal", len(x))
-    right = _weights(split(q, n_heads), split(k, n_heads), allowed)
-    wrong = _weights(*(y.reshape(n_heads, len(x), -1) for y in (q, k)), allowed)
-    return float((right - wrong).abs().max())
+    """The largest difference in a layer's weights if its q and k are reshaped without the transpose.
+
+    Everything after the cut is as the layer does it: its norms of q and k, its rotation, its groups, its mask.
+    """
+    trace, model = subject.untouched(text), subject.model(text.subject)
+    attn, x = model.blocks[layer].attn, trace[f"block{layer}.norm1"].tensor
+    turn, allowed = model.surroundings(len(x))
+    sides = ((attn.q(x), attn.n_heads, attn.q_norm), (attn.k(x), attn.n_kv_heads, attn.k_norm))
+    q, k = (_met(y.reshape(n, len(x), -1), norm, turn) for y, n, norm in sides)
+    scores = q @ share(k, attn.group).mT / q.shape[-1] ** 0.5
+    wrong = at.share_out(scores.masked_fill(~allowed, -torch.inf), allowed)
+    return float((trace[f"block{layer}.weights"].tensor - wrong).abs().max())
 
 
-def _weights(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    return at.share_out(scores.masked_fill(~allowed, -torch.inf), allowed)
+def _met(x: Tensor, norm: nn.Module | None, turn: Tensor | None) -> Tensor:
+    """x: (head, token, d_head), queries or keys as they are projected. As they meet: normed, then turned."""
+    x = x if norm is None else norm(x)
+    return x if turn is None else rotate(x, turn)
 
 
 SCALES = tuple(float(f"{10 ** (-3 + 0.05 * k):.3g}") for k in range(51))  # 0.001 to 0.316
@@ -230,9 +242,7 @@ class Fresh:
 @torch.inference_mode()
 def fresh(text: Text, n_heads: int, seed: int = 0) -> Fresh:
     """Untrained W_Q and W_K, N(0, scale^2), on what the first block reads: one head, at each of scales()."""
-    from core.softmax import entropy
-
-    x = torch.from_numpy(np.array(subject.untouched(text)["block0.norm1"].value))
+    x = subject.untouched(text)["block0.norm1"].tensor
     width = head_width(x.shape[-1], n_heads)
     generator = torch.Generator().manual_seed(seed)
     w_q, w_k = torch.randn(2, x.shape[-1], x.shape[-1], generator=generator)
@@ -259,11 +269,19 @@ class Ranks:
         return int((sizes > sizes[0] * len(sizes) * np.finfo(np.float64).eps).sum())
 
 
+def ranks(text: Text, layer: int, head: int) -> Ranks:
+    """A head's bilinear form x_i W_Q W_K^T x_j has rank d_k at most (Bhojanapalli et al. 2020, arXiv 2002.07028).
+
+    Of the text only its model counts.
+    """
+    return kept(_ranks, text.subject, layer, head)
+
+
 @torch.inference_mode()
-def ranks(layer: int, head: int) -> Ranks:
-    """A head's bilinear form x_i W_Q W_K^T x_j has rank d_k at most (Bhojanapalli et al. 2020, arXiv 2002.07028)."""
-    attn, n = subject.model().blocks[layer].attn, subject.model().config.n_heads
-    q, k = (w.weight.double().unflatten(0, (n, -1)) for w in (attn.q, attn.k))  # (head, d_head, d_model)
+def _ranks(name: str, layer: int, head: int) -> Ranks:
+    attn = subject.model(name).blocks[layer].attn
+    q = attn.q.weight.double().unflatten(0, (attn.n_heads, -1))  # (head, d_head, d_model)
+    k = attn.k.weight.double().unflatten(0, (attn.n_kv_heads, -1)).repeat_interleave(attn.group, 0)
     one = torch.linalg.svdvals(q[head].T @ k[head])
     whole = torch.linalg.svdvals(q.flatten(0, 1).T @ k.flatten(0, 1))
     return Ranks(one.numpy(), whole.numpy())

@@ -60,7 +60,7 @@ def compute(text: str, change: object = None) -> Flow:
     trace = subject.run(of(reading), change or subject.UNTOUCHED, (*ONLY, "next_probs"))
     streams = [trace["embed"], *(trace[f"block{i}.resid_post"] for i in range(model.config.n_layers))]
     with torch.inference_mode():
-        ends = torch.stack([torch.from_numpy(np.array(step.value[-1:])) for step in streams])
+        ends = torch.stack([step.tensor[-1:] for step in streams])
         lens = model.predict(ends).softmax(-1).numpy()
     return Flow(trace, tuple(top(trace["next_probs"].value)), tuple(tuple(top(probs, 3)) for probs in lens))
 

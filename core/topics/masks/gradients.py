@@ -13,8 +13,10 @@ import torch
 from torch import Tensor
 
 from core.lab import subject
+from core.model import Decoder
 from core.topics.masks.patterns import PAINTABLE, Demo, forbidden
 from core.trace import Quantity, to_numpy
+from core.watch import overhear
 from core.whatif import WhatIf
 
 INFLUENCE = Quantity(
@@ -59,16 +61,17 @@ def influence(demo: Demo, each_block: bool = True) -> Influence:
     rows = torch.linspace(0, n - 1, n if n <= PAINTABLE else FOLLOWED).round().long()
     depths = tuple(range(1, model.config.n_layers + 1)) if each_block else (model.config.n_layers,)
     start: list[Tensor] = []
-    edits = [
-        ("embed", lambda x: start.append(x.detach().requires_grad_()) or start[0]),
-        ("block*.allowed", lambda allowed: demo.mask),
-    ]
-    reached = {"block*.resid_post": []}
-    edits.append(("block*.resid_post", lambda x: reached["block*.resid_post"].append(x) or x))
+    reached: list[Tensor] = []
+
+    def leaf(x: Tensor) -> Tensor:
+        start.append(x.detach().requires_grad_())
+        return start[0]
+
+    edits = [("embed", leaf), ("block*.allowed", lambda _: demo.mask), ("block*.resid_post", overhear(reached))]
     model.stream(torch.tensor(demo.text.ids), trace=WhatIf(edits))
     values = []
     for depth in depths:
-        scores = _scores(reached["block*.resid_post"][depth - 1][rows])
+        scores = _scores(model, reached[depth - 1][rows])
         seeds = torch.eye(len(rows))
         (slope,) = torch.autograd.grad(scores, start[0], seeds, retain_graph=True, is_grads_batched=True)
         values.append(slope.norm(dim=-1))
@@ -81,9 +84,8 @@ def influence(demo: Demo, each_block: bool = True) -> Influence:
     return Influence(to_numpy(found), depths, tuple(rows.tolist()), to_numpy(never), leaks)
 
 
-def _scores(x: Tensor) -> Tensor:
+def _scores(model: Decoder, x: Tensor) -> Tensor:
     """x: (row, d_model). The score of the likeliest next token at each place, (row,)."""
-    model = subject.model()
     table = model.embed.weight if model.head is None else model.head.weight
     x = model.norm(x)
     with torch.no_grad():

@@ -12,6 +12,7 @@ from core.attention import share_out
 from core.lab import subject
 from core.lab.text import Text, Word, top
 from core.trace import to_numpy
+from core.watch import overhear
 from core.whatif import WhatIf
 
 SAYS = ("hide", "keep")
@@ -109,12 +110,15 @@ class Outcome:
 @torch.inference_mode()
 def outcome(text: Text, recipe: Recipe) -> Outcome:
     """What becomes of the next word."""
-    model, seen, rows = subject.model(text.subject), [], []
+    model = subject.model(text.subject)
+    seen: list[Tensor] = []
+    rows: list[int] = []
     mask = built(len(text), recipe.diagonal)
+    far = ~model.surroundings(len(text))[1] & torch.ones_like(mask).tril()  # beyond the model's own window
     edits = [
-        ("block*.scaled", lambda s: seen.append(s) or s),
+        ("block*.scaled", overhear(seen, lambda s: s.masked_fill(far, -torch.inf))),
         ("block*.weights", lambda w: weights(seen[-1], mask, recipe).to(w.dtype)),
-        ("block*.resid_post", lambda x: rows.append(int(x.isnan().any(-1).sum())) or x),
+        ("block*.resid_post", overhear(rows, lambda x: int(x.isnan().any(-1).sum()))),
     ]
     probs = to_numpy(model.predict(model.stream(torch.tensor(text.ids), trace=WhatIf(edits))).softmax(-1))
     untouched = subject.untouched(text)["next_probs"].value

@@ -19,9 +19,9 @@ from core.lab import text as sentence
 from core.lab.text import Text
 from core.softmax import entropy
 from core.trace import Trace, to_numpy
+from core.watch import overhear
 from core.whatif import Change, WhatIf
 
-PATTERNS = ("window", "global", "prefix", "padding")
 PAINTABLE = 48  # tokens: beyond, a painting would not fit into a link
 MOST_STOPS = 44
 AT_ONCE = 2048  # tokens of all frames together: a long text gets fewer stops
@@ -142,7 +142,7 @@ class Demo:
     @property
     def mask(self) -> Tensor:
         """(query, key)."""
-        return self.paint.over(pattern(self.kind, len(self.text), self.size))
+        return self.paint.over(pattern(self.kind, len(self.text), self.size) & _reached(self.text))
 
     @property
     def sweep(self) -> Demo:
@@ -151,8 +151,14 @@ class Demo:
 
     @property
     def wiring(self) -> Demo:
-        """What `leaks.influence` depends on: the mask is that of all heads, whichever is shown."""
+        """What `gradients.influence` depends on: the mask is that of all heads, whichever is shown."""
         return replace(self, layer=0, head=0)
+
+
+def _reached(text: Text) -> Tensor:
+    """(query, key): what the model's own window lets a query reach; everything where it has none."""
+    n = len(text)
+    return subject.model(text.subject).surroundings(n)[1] | torch.ones(n, n, dtype=torch.bool).triu(1)
 
 
 def run(demo: Demo) -> Trace:
@@ -185,12 +191,13 @@ def frames(demo: Demo, shown: int = 8) -> Frames:
     """Every stop of the slider in one batched pass (a long text: a few), the painting over each."""
     n, model = len(demo.text), subject.model(demo.text.subject)
     sizes = stops(demo.kind, n)
-    masks = demo.paint.over(torch.stack([pattern(demo.kind, n, size) for size in sizes]))
-    weights, probs = [], []
-    for part in masks.split(max(1, 2048 // n)):
+    masks = demo.paint.over(torch.stack([pattern(demo.kind, n, size) for size in sizes]) & _reached(demo.text))
+    weights: list[Tensor] = []
+    probs: list[Tensor] = []
+    for part in masks.split(max(1, AT_ONCE // n)):
         edits = [
             ("block*.allowed", lambda _allowed, part=part: part[:, None]),
-            (f"block{demo.layer}.weights", lambda w: weights.append(w[:, demo.head]) or w),
+            (f"block{demo.layer}.weights", overhear(weights, lambda w: w[:, demo.head])),
         ]
         x = model.stream(torch.tensor(demo.text.ids).expand(len(part), -1), trace=WhatIf(edits))
         probs.append(model.predict(x).softmax(-1))
@@ -208,8 +215,8 @@ def _words(
     most = probs.max(0).values
     most[answer] = 2.0  # first, wherever it stands
     ids = most.topk(shown).indices
-    words = tuple(sentence.word(int(i), untouched) for i in ids)
-    return words, to_numpy(probs[:, ids]), untouched[ids.numpy()], sentence.word(answer, untouched)
+    words = tuple(sentence.word(int(i), untouched, demo.text.subject) for i in ids)
+    return words, to_numpy(probs[:, ids]), untouched[ids.numpy()], words[0]
 
 
 def above(text: Text, layer: int, head: int) -> float:

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.text import Word, top, word
+from core.lab.text import Cannot, Text, Word, top, word
+from core.model import Decoder
 from core.presets import presets
 from core.topics.model.assemble import sinusoids
 from core.trace import to_numpy
@@ -38,14 +39,23 @@ class Tied:
     other_whole: int
 
 
+UNTIED = "This model does not tie its tables: one reads words in, another compares the last stream with them."
+
+
+def _stream(text: Text) -> Tensor:
+    """(token, d_model): what the last block leaves of the text's one pass."""
+    return subject.untouched(text)[f"block{subject.config(text.subject).n_layers - 1}.resid_post"].tensor
+
+
 @torch.inference_mode()
-def tied(ids: tuple[int, ...]) -> Tied:
-    """The likeliest next word's logit as a product with its own embedding."""
-    model = subject.model()
-    stream = model.stream(torch.tensor(ids))
-    logits = model.predict(stream)
-    best = top(to_numpy(logits.softmax(-1)), 1)[0]
-    product = float((model.norm(stream[-1]).double() * model.embed.weight[best.id].double()).sum())
+def tied(text: Text) -> Tied:
+    """The likeliest next word's logit as a product with its own embedding. Raises Cannot for a model of two tables."""
+    model, trace = subject.model(text.subject), subject.untouched(text)
+    if model.head is not None:
+        raise Cannot(UNTIED)
+    logits = trace["next_logits"].tensor
+    best = top(trace["next_probs"].value, 1, text.subject)[0]
+    product = float((model.norm(_stream(text)[-1]).double() * model.embed.weight[best.id].double()).sum())
     big = presets()["qwen3-8b"]
     return Tied(
         best,
@@ -98,16 +108,16 @@ class Dropped:
 
 
 @torch.inference_mode()
-def dropped(ids: tuple[int, ...], seed: int = 0) -> Dropped:
+def dropped(text: Text, seed: int = 0) -> Dropped:
     """Dropout on what attention and the FFN add to the stream, at every rate, under a few random masks."""
-    row = torch.tensor(ids[-READ:])
-    probs = torch.cat([_with_dropout(row, rate, seed) for rate in RATES])  # (rate * draw, vocab)
+    model, row = subject.model(text.subject), torch.tensor(text.ids[-READ:])
+    probs = torch.cat([_with_dropout(model, row, rate, seed) for rate in RATES])  # (rate * draw, vocab)
     answer = int(probs[0].argmax())
     p = probs[:, answer].view(len(RATES), DRAWS).T
-    return Dropped(word(answer, to_numpy(probs[0])), to_numpy(p.contiguous()))
+    return Dropped(word(answer, to_numpy(probs[0]), text.subject), to_numpy(p.contiguous()))
 
 
-def _with_dropout(row: Tensor, rate: float, seed: int) -> Tensor:
+def _with_dropout(model: Decoder, row: Tensor, rate: float, seed: int) -> Tensor:
     """(draw, vocab): the same masks at every rate, so that a higher rate drops what a lower one dropped and more."""
     chance = torch.Generator().manual_seed(seed)
 
@@ -116,7 +126,6 @@ def _with_dropout(row: Tensor, rate: float, seed: int) -> Tensor:
 
     draws = DRAWS if rate else 1
     trace = WhatIf([("block*.attn_out", drop), ("block*.ffn_out", drop)])
-    model = subject.model()
     probs = model.predict(model.stream(row.expand(draws, -1), trace=trace)).softmax(-1)
     return probs.expand(DRAWS, -1) if not rate else probs
 
@@ -159,19 +168,18 @@ def smoothed_loss(logits: Tensor, right: Tensor, epsilon: float) -> Tensor:
 
 
 @torch.inference_mode()
-def smoothed(ids: tuple[int, ...]) -> Smoothed:
+def smoothed(text: Text) -> Smoothed:
     """Label smoothing at every epsilon, over this model's vocabulary and on this text."""
-    model, vocab = subject.model(), subject.model().config.vocab_size
+    model, vocab = subject.model(text.subject), subject.config(text.subject).vocab_size
     rest = (1 - CHANCES) / (vocab - 1)
     loss = np.array([[-(a * np.log(p) + (vocab - 1) * b * np.log(q)) for p, q in zip(CHANCES, rest, strict=True)]
                      for a, b in (target(e, vocab) for e in EPSILONS)])  # fmt: skip
     best = np.array([target(e, vocab)[0] for e in EPSILONS])
     least = np.array([_entropy(*target(e, vocab), vocab) for e in EPSILONS])
-    row = torch.tensor(ids)
     here = np.zeros(len(EPSILONS))
-    if len(ids) > 1:
-        logits = model(row[:-1])
-        here = np.array([float(smoothed_loss(logits, row[1:], e)) for e in EPSILONS])
+    if len(text) > 1:
+        logits, right = model.read_out(_stream(text)[:-1]), torch.tensor(text.ids[1:])
+        here = np.array([float(smoothed_loss(logits, right, e)) for e in EPSILONS])
     return Smoothed(loss, best, least, here, vocab)
 
 

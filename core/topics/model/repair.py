@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.text import Text, Word, top, word
+from core.lab.text import Cannot, Text, Word, top, word
+from core.model import Decoder
 from core.trace import to_numpy
 from core.whatif import Edit, WhatIf
 
@@ -27,11 +28,13 @@ AT_ONCE = 2048  # tokens in one batched pass
 SHOWN = 10  # words whose probability is followed
 CROPPED = 40  # tokens in the picture of weights; of a longer text the last ones
 
-# The lines of a block in the order they are computed, by the name of the tensor each makes.
+# The lines of a block in the order they are computed, by the name of the tensor each makes. Not every model has all.
 LINES = (
-    "resid_pre", "norm1", "q", "k", "v", "q_rot", "scores", "scaled", "masked", "weights", "z", "attn_out", "resid_mid",
-    "norm2", "ffn_gate", "ffn_up", "ffn_act", "ffn_out", "resid_post",
+    "resid_pre", "norm1", "q", "k", "v", "q_norm", "q_rot", "scores", "scaled", "masked", "weights", "z", "attn_out",
+    "resid_mid", "norm2", "ffn_gate", "ffn_up", "ffn_pre", "ffn_act", "ffn_out", "resid_post",
 )  # fmt: skip
+NEEDS = {"rotation": "q_rot", "gate": "ffn_gate"}  # wires that are there only with this line
+NO_WIRE = "This model has no such line."
 # A wire -> (the line that it makes wrong, the wrong code, the right code).
 WIRES = {
     "norm1": ("norm1", "x + attn(x)", "x + attn(norm(x))"),
@@ -50,6 +53,18 @@ PATIENTS = ("axis", "skip2", "rotation", "merge", "gate", "mask", "norm1", "valu
 Part = Callable[[Tensor], Tensor]
 
 
+def lines(text: Text) -> tuple[str, ...]:
+    """Those of LINES that this text's model computes."""
+    trace = subject.untouched(text)
+    return tuple(name for name in LINES if f"block0.{name}" in trace)
+
+
+def wires(text: Text) -> tuple[str, ...]:
+    """Those of WIRES that this text's model has."""
+    there = lines(text)
+    return tuple(wire for wire in WIRES if NEEDS.get(wire, "q") in there)
+
+
 @dataclass(frozen=True)
 class Demo:
     """fault: the wire that is wrong, None for a healthy model; suspect: the wire whose right form is put back."""
@@ -65,11 +80,12 @@ class Repair:
 
     p: (stop, word) for `words`; best: the likeliest at every stop; answer: the healthy model's choice. weights:
     (stop, query, key), the first block's, mean over its heads, of the last tokens only where the text is long; size and
-    away: (stop, line) of LINES in the first block, the root mean square of its tensor and how far it is from the
+    away: (stop, line) of `lines` in the first block, the root mean square of its tensor and how far it is from the
     healthy model's, relative to that; healthy: the sizes there.
     """
 
     stops: tuple[float, ...]
+    lines: tuple[str, ...]
     words: tuple[Word, ...]
     p: np.ndarray
     best: tuple[Word, ...]
@@ -93,12 +109,12 @@ def stops_for(n: int) -> tuple[float, ...]:
 # ---- the wires ----
 
 
-def edits(wire: str, back: Tensor) -> list[Edit]:
+def edits(model: Decoder, wire: str, back: Tensor) -> list[Edit]:
     """The model with this wire wrong, as edits. back: (stop,), 0 all wrong, 1 all right. Raises KeyError."""
     if wire == "rotation":
         return [("angles", lambda angle: angle * back[:, None, None, None])]
-    layers = range(subject.model().config.n_layers)
-    return [(f"block{i}.{name}", change) for i in layers for name, change in MAKE[wire](i, back)]
+    layers = range(model.config.n_layers)
+    return [(f"block{i}.{name}", change) for i in layers for name, change in MAKE[wire](model, i, back)]
 
 
 def _hold(kept: dict[str, Tensor], name: str) -> tuple[str, Part]:
@@ -110,32 +126,32 @@ def _mixed(back: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
     return share * right + (1 - share) * wrong
 
 
-def _instead(line: str, other: str) -> Callable[[int, Tensor], list[tuple[str, Part]]]:
+def _instead(line: str, other: str) -> Callable[[Decoder, int, Tensor], list[tuple[str, Part]]]:
     """Where `line` should be made, `other` goes on."""
 
-    def make(_: int, back: Tensor) -> list[tuple[str, Part]]:
+    def make(_model: Decoder, _layer: int, back: Tensor) -> list[tuple[str, Part]]:
         kept: dict[str, Tensor] = {}
         return [_hold(kept, other), (line, lambda right: _mixed(back, right, kept[other]))]
 
     return make
 
 
-def _without(line: str, stream: str) -> Callable[[int, Tensor], list[tuple[str, Part]]]:
+def _without(line: str, stream: str) -> Callable[[Decoder, int, Tensor], list[tuple[str, Part]]]:
     """The sum without the stream it should be added to."""
 
-    def make(_: int, back: Tensor) -> list[tuple[str, Part]]:
+    def make(_model: Decoder, _layer: int, back: Tensor) -> list[tuple[str, Part]]:
         kept: dict[str, Tensor] = {}
         return [_hold(kept, stream), (line, lambda right: _mixed(back, right, right - kept[stream]))]
 
     return make
 
 
-def _scale(_: int, back: Tensor) -> list[tuple[str, Part]]:
-    root = math.sqrt(subject.model().config.head_dim)
+def _scale(model: Decoder, _: int, back: Tensor) -> list[tuple[str, Part]]:
+    root = math.sqrt(model.config.head_dim)
     return [("scaled", lambda right: right * (root ** (1 - back))[:, None, None, None])]
 
 
-def _mask(_: int, back: Tensor) -> list[tuple[str, Part]]:
+def _mask(_model: Decoder, _layer: int, back: Tensor) -> list[tuple[str, Part]]:
     """Turned over, each token reads itself and what follows. Inside softmax a pair counts as much as it is open:
     right pairs `back`, wrong ones 1 - `back`, itself always."""
     kept: dict[str, Tensor] = {}
@@ -147,14 +163,14 @@ def _mask(_: int, back: Tensor) -> list[tuple[str, Part]]:
     return [_hold(kept, "scaled"), ("masked", open_to)]
 
 
-def _axis(_: int, back: Tensor) -> list[tuple[str, Part]]:
+def _axis(_model: Decoder, _layer: int, back: Tensor) -> list[tuple[str, Part]]:
     kept: dict[str, Tensor] = {}
     return [_hold(kept, "masked"), ("weights", lambda right: _mixed(back, right, kept["masked"].softmax(-2)))]
 
 
-def _merge(layer: int, back: Tensor) -> list[tuple[str, Part]]:
+def _merge(model: Decoder, layer: int, back: Tensor) -> list[tuple[str, Part]]:
     kept: dict[str, Tensor] = {}
-    attn = subject.model().blocks[layer].attn
+    attn = model.blocks[layer].attn
 
     def scrambled(right: Tensor) -> Tensor:
         z = kept["z"]
@@ -163,7 +179,7 @@ def _merge(layer: int, back: Tensor) -> list[tuple[str, Part]]:
     return [_hold(kept, "z"), ("attn_out", scrambled)]
 
 
-def _gate(_: int, back: Tensor) -> list[tuple[str, Part]]:
+def _gate(_model: Decoder, _layer: int, back: Tensor) -> list[tuple[str, Part]]:
     kept: dict[str, Tensor] = {}
 
     def bare(right: Tensor) -> Tensor:
@@ -201,13 +217,15 @@ class _Pass:
 
 @torch.inference_mode()
 def run(demo: Demo) -> Repair:
-    """One batched pass: the patient, with 0 to all of the suspect's right form put back."""
-    stops = stops_for(len(demo.text))
-    healthy = _pass(demo.text.ids, None, torch.ones(1))
+    """One batched pass: the patient, with 0 to all of the suspect's right form put back.
+
+    Raises KeyError for a wire that is none, Cannot for one that this text's model has not.
+    """
+    stops, healthy = stops_for(len(demo.text)), _healthy(demo.text)
     back = torch.tensor(stops) if demo.fault == demo.suspect else torch.zeros(1)  # a right wire put back is no change
     parts, away = [], []
     for part in back.split(max(1, AT_ONCE // len(demo.text))):
-        parts.append(_pass(demo.text.ids, demo.fault, part))
+        parts.append(_ill(demo.text, demo.fault, part) if demo.fault else healthy)
         away.append(_away(parts[-1].lines, healthy.lines))
 
     def whole(found: list[Tensor]) -> np.ndarray:
@@ -215,12 +233,13 @@ def run(demo: Demo) -> Repair:
         return to_numpy(every.expand(len(stops), *every.shape[1:]) if len(back) == 1 else every)
 
     probs = whole([part.probs for part in parts])
-    best = tuple(top(row, 1)[0] for row in probs)
-    answer = top(to_numpy(healthy.probs[0]), 1)[0]
+    best = tuple(top(row, 1, demo.text.subject)[0] for row in probs)
+    answer = top(to_numpy(healthy.probs[0]), 1, demo.text.subject)[0]
     ids = _followed(probs, answer, best)
     return Repair(
         stops,
-        tuple(word(i, probs[0]) for i in ids),
+        lines(demo.text),
+        tuple(word(i, probs[0], demo.text.subject) for i in ids),
         probs[:, ids],
         best,
         answer,
@@ -232,16 +251,29 @@ def run(demo: Demo) -> Repair:
     )
 
 
-def _pass(ids: tuple[int, ...], fault: str | None, back: Tensor) -> _Pass:
+def _healthy(text: Text) -> _Pass:
+    """The text's one untouched pass, as a batch of one."""
+    trace = subject.untouched(text)
+    seen = {name: trace[f"block0.{name}"].tensor[None] for name in lines(text)}
+    return _seen(seen, trace["next_probs"].tensor[None])
+
+
+def _ill(text: Text, fault: str, back: Tensor) -> _Pass:
     """The model with this fault, one row of the batch for each strength in `back`."""
-    model, seen = subject.model(), {}
-    watched = [(f"block0.{name}", lambda x, name=name: seen.setdefault(name, x)) for name in LINES]
-    trace = WhatIf([*(edits(fault, back) if fault else ()), *watched])
-    stream = model.stream(torch.tensor(ids).expand(len(back), -1), trace=trace)
-    lines = tuple(seen[name].expand(len(back), *seen[name].shape[1:]) for name in LINES)
-    size = torch.stack([_size(made) for made in lines], 1)
-    weights = seen["weights"].mean(1)[:, -CROPPED:, -CROPPED:]
-    return _Pass(model.predict(stream).softmax(-1), weights, size, lines)
+    if fault in WIRES and fault not in wires(text):
+        raise Cannot(NO_WIRE)
+    model, seen = subject.model(text.subject), {}
+    watched = [(f"block0.{name}", lambda x, name=name: seen.setdefault(name, x)) for name in lines(text)]
+    trace = WhatIf([*edits(model, fault, back), *watched])
+    stream = model.stream(torch.tensor(text.ids).expand(len(back), -1), trace=trace)
+    rows = {name: made.expand(len(back), *made.shape[1:]) for name, made in seen.items()}
+    return _seen(rows, model.predict(stream).softmax(-1))
+
+
+def _seen(made: dict[str, Tensor], probs: Tensor) -> _Pass:
+    """made: the lines of the first block, (stop, ...) each."""
+    size = torch.stack([_size(line) for line in made.values()], 1)
+    return _Pass(probs, made["weights"].mean(1)[:, -CROPPED:, -CROPPED:], size, tuple(made.values()))
 
 
 def _size(made: Tensor) -> Tensor:
@@ -282,11 +314,12 @@ class Ward:
     nans: int
 
 
-def ward(ids: tuple[int, ...]) -> Ward:
-    """All wires, one after the other, wholly wrong."""
-    healthy = _pass(ids, None, torch.ones(1))
-    answer = top(to_numpy(healthy.probs[0]), 1)[0]
-    ill = [_pass(ids, wire, torch.zeros(1)) for wire in WIRES]
+@torch.inference_mode()
+def ward(text: Text) -> Ward:
+    """All wires that the model has, one after the other, wholly wrong."""
+    healthy, there = _healthy(text), wires(text)
+    answer = top(to_numpy(healthy.probs[0]), 1, text.subject)[0]
+    ill = [_ill(text, wire, torch.zeros(1)) for wire in there]
     shapes = sum(any(a.shape != b.shape for a, b in zip(one.lines, healthy.lines, strict=True)) for one in ill)
     nans = sum(bool(one.probs.isnan().any()) for one in ill)
-    return Ward(tuple(WIRES), tuple(float(one.probs[0, answer.id]) for one in ill), answer, shapes, nans)
+    return Ward(there, tuple(float(one.probs[0, answer.id]) for one in ill), answer, shapes, nans)

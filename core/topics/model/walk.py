@@ -6,18 +6,17 @@ of eight billion parameters has every shape and not one number.
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from core.checkpoint import empty
 from core.config import RUNS, ModelConfig
 from core.lab import subject
+from core.lab.text import FIRST, Text
 from core.model import Decoder
 from core.nets import dates as seq2seq
 from core.nets import dates_task
@@ -29,54 +28,28 @@ from core.watch import Line, Watch, line
 
 
 @torch.inference_mode()
-def decoder_only(ids: tuple[int, ...]) -> tuple[Line, ...]:
-    """The embedded model on a text: ids, embedding, its blocks, the read-out."""
+def decoder_only(text: Text) -> tuple[Line, ...]:
+    """A text's model: ids, embedding, its blocks, and the read-out at every position."""
+    passed = [line(step.name, step.tensor) for step in subject.untouched(text) if not step.name.startswith("next_")]
     watch = Watch(line)
-    subject.model().forward(torch.tensor(ids), trace=watch)
-    return tuple(watch.seen)
+    subject.model(text.subject).read_out(_last_stream(text), trace=watch)
+    return (*passed, *watch.seen)
+
+
+def _last_stream(text: Text) -> Tensor:
+    """(token, d_model): what the last block leaves of the text's one pass."""
+    last = subject.config(text.subject).n_layers - 1
+    return subject.untouched(text)[f"block{last}.resid_post"].tensor
 
 
 @torch.inference_mode()
 def encoder_decoder(text: str) -> tuple[Line, ...]:
-    """The date model: the source through the encoder, the written signs through the decoder.
-
-    Its blocks record their attention; norms, sums and feed-forward networks are overheard with hooks on a copy.
-    """
-    model, watch = copy.deepcopy(seq2seq.model()), Watch(line)
-    for side, blocks in (("enc", model.encoder), ("dec", model.decoder)):
-        for i, block in enumerate(blocks):
-            _overhear(block, f"{side}{i}.", watch)
+    """The date model: the source through the encoder, the written signs through the decoder."""
+    model, watch = seq2seq.model(), Watch(line)
     source = torch.tensor(dates_task.ids(text))
-    written = model.write(source[None])[0]
-    fed = torch.cat([torch.tensor([dates_task.VOCAB.index(dates_task.START)]), written[:-1]])
-    watch.seen.clear()  # what was overheard while it wrote
-    watch.seen.append(line("source", source))
-    memory = model.encode(source, trace=watch)
-    watch.seen.append(line("written", fed))
-    logits = model.decode(fed, memory, trace=watch)
-    watch.seen.insert(-1, line("logits", logits))
+    fed = torch.cat([torch.tensor([dates_task.VOCAB.index(dates_task.START)]), model.write(source[None])[0, :-1]])
+    model.decode(fed, model.encode(source, trace=watch), trace=watch)
     return tuple(watch.seen)
-
-
-def _overhear(block: nn.Module, scope: str, watch: Watch) -> None:
-    """What enters each norm is the stream, what enters the FFN's second map has been bent; then what leaves a norm, the
-    FFN's first map, the FFN and the block."""
-
-    def into(name: str) -> Callable[..., None]:
-        return lambda _, given: watch.seen.append(line(scope + name, given[0]))
-
-    def out_of(name: str) -> Callable[..., None]:
-        return lambda _, __, made: watch.seen.append(line(scope + name, made))
-
-    entering = {"norm1": "x", "norm2": "after_self", "norm3": "after_cross"}
-    for name, module in block.named_children():
-        if name in entering:
-            module.register_forward_pre_hook(into(entering[name]))
-            module.register_forward_hook(out_of(name))
-    block.ffn.up.register_forward_hook(out_of("ffn_pre"))
-    block.ffn.down.register_forward_pre_hook(into("ffn_act"))
-    block.ffn.register_forward_hook(out_of("ffn_out"))
-    block.register_forward_hook(out_of("out"))
 
 
 # ---- the loop of every decoder, written out ----
@@ -85,11 +58,14 @@ def _overhear(block: nn.Module, scope: str, watch: Watch) -> None:
 def written_out(model: Decoder, ids: Tensor) -> Tensor:
     """ids: (batch, token). Returns logits (batch, token, vocab)."""
     x = model.embed(ids)
+    if model.pos_embed is not None:
+        x = x + model.pos_embed.weight[: ids.shape[-1]]
     rope, mask = model.surroundings(ids.shape[-1])
     for block in model.blocks:
         x = x + block.attn(block.norm1(x), rope, mask)
         x = x + block.ffn(block.norm2(x))
-    return model.norm(x) @ model.embed.weight.mT
+    table = model.embed if model.head is None else model.head
+    return model.norm(x) @ table.weight.mT
 
 
 @dataclass(frozen=True)
@@ -101,11 +77,11 @@ class Written:
 
 
 @torch.inference_mode()
-def loop(ids: tuple[int, ...], batch: int = 2) -> Written:
+def loop(text: Text, batch: int = 2) -> Written:
     """`written_out` on the same text several times over, against the model that all pages use."""
-    rows = torch.tensor(ids).expand(batch, -1)
-    logits = written_out(subject.model(), rows)
-    return Written(tuple(logits.shape), float((logits - subject.model()(rows[0])).abs().max()))
+    model = subject.model(text.subject)
+    logits = written_out(model, torch.tensor(text.ids).expand(batch, -1))
+    return Written(tuple(logits.shape), float((logits - model.read_out(_last_stream(text))).abs().max()))
 
 
 # ---- at true size, without a number ----
@@ -122,8 +98,24 @@ class Sized:
     seconds: float
 
 
+class TooLong(ValueError):
+    """A text of more tokens than the model has positions. rows: of its learned table."""
+
+    def __init__(self, tokens: int, rows: int) -> None:
+        super().__init__(f"{tokens:,} tokens do not fit: the table of learned positions has {rows:,} rows")
+        self.tokens, self.rows = tokens, rows
+
+
+def longest(config: ModelConfig) -> int | None:
+    """The most tokens that a pass can have: as many as a learned table of positions has rows. None: no such end."""
+    return config.context if config.position == "learned" else None
+
+
 def at_true_size(config: ModelConfig, tokens: int) -> Sized:
-    """Build the model on the meta device and let `tokens` tokens through it: shapes, and no memory."""
+    """Build the model on the meta device and let `tokens` tokens through it: shapes, and no memory. Raises TooLong."""
+    rows = longest(config)
+    if rows is not None and tokens > rows:
+        raise TooLong(tokens, rows)
     _rules()
     begun = time.perf_counter()
     model = empty(config)
@@ -137,18 +129,13 @@ def at_true_size(config: ModelConfig, tokens: int) -> Sized:
 @cache
 def _rules() -> None:
     """Torch reads its rules for shapes without numbers when they are first needed: let a very small model need them."""
-    _pass(empty(replace(subject.model().config, n_layers=1, vocab_size=8)), 2)
+    _pass(empty(replace(subject.config(FIRST), n_layers=1, vocab_size=8)), 2)
 
 
 @torch.inference_mode()
 def _pass(model: Decoder, tokens: int, watch: Trace = SILENT) -> None:
     with torch.device("meta"):
-        x = model.embed(torch.zeros(tokens, dtype=torch.long))
-        turn, _ = model.surroundings(tokens)
-        for i, block in enumerate(model.blocks):
-            with watch.inside(f"block{i}"):
-                x = block(x, turn, None, trace=watch)  # a mask changes numbers, never a shape
-        model.read_out(x, trace=watch)
+        model.forward(torch.zeros(tokens, dtype=torch.long), trace=watch)
 
 
 def runnable() -> dict[str, str]:
@@ -158,5 +145,5 @@ def runnable() -> dict[str, str]:
 
 
 def sized(preset: str, tokens: int) -> Sized:
-    """A preset at its true size. Raises KeyError for one that is not listed."""
+    """A preset at its true size. Raises KeyError for one that is not listed, and TooLong."""
     return at_true_size(presets()[preset].config, tokens)

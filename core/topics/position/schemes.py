@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from core import attention as at
+from core.heads import SelfAttention
 from core.lab import subject
-from core.lab.text import Text
+from core.lab.text import Cannot, Text
 from core.positions import alibi_bias, alibi_slopes, sinusoids, wave_speeds
 from core.rope import frequencies, rotate
 from core.trace import Trace, to_numpy
@@ -68,10 +68,7 @@ FEW = 8  # dimensions where each is looked at on its own
 @torch.inference_mode()
 def tables(n: int, d: int) -> np.ndarray:
     """(frame, position, d): the table at every one of BASES, in one broadcast call."""
-    bases = torch.tensor(BASES, dtype=torch.float64)[:, None]
-    speeds = bases ** -(torch.arange(0, d, 2, dtype=torch.float64) / d)
-    turn = torch.arange(n, dtype=torch.float64)[:, None] * speeds[:, None]
-    return to_numpy(torch.stack([turn.sin(), turn.cos()], -1).flatten(-2))
+    return to_numpy(sinusoids(n, d, torch.tensor(BASES, dtype=torch.float64)))
 
 
 def wavelengths(d: int, base: float = 10_000.0) -> tuple[float, ...]:
@@ -82,14 +79,13 @@ def wavelengths(d: int, base: float = 10_000.0) -> tuple[float, ...]:
 @torch.inference_mode()
 def longest_and_shortest(d: int) -> np.ndarray:
     """(frame, 2): how many positions the first and the last pair take to come round, at every one of BASES."""
-    bases = torch.tensor(BASES, dtype=torch.float64)[:, None]
-    return to_numpy(2 * math.pi * bases ** (torch.tensor([0.0, d - 2.0]).double() / d))
+    return to_numpy(2 * math.pi / wave_speeds(d, torch.tensor(BASES, dtype=torch.float64))[:, [0, -1]])
 
 
 @torch.inference_mode()
 def dots(n: int, d: int) -> np.ndarray:
     """(frame, position, position): the dot product of any two rows of the table, at every one of BASES."""
-    rows = torch.from_numpy(np.array(tables(n, d)))
+    rows = sinusoids(n, d, torch.tensor(BASES, dtype=torch.float64))
     return to_numpy(rows @ rows.mT)
 
 
@@ -154,53 +150,57 @@ class Demo:
         return (some[-1],) * len(some) if self.same else some
 
 
-def untrained_table(seed: int = 0) -> Tensor:
-    """(ROWS, d_model), float64: rows for places as a model has them before it is trained. They are random, and as large
-    as those of the sinusoids."""
-    d = subject.model().config.d_model
+def untrained_table(d: int, seed: int = 0) -> Tensor:
+    """(ROWS, d), float64: rows for places as a model has them before it is trained. They are random, and as large as
+    those of the sinusoids."""
     return math.sqrt(0.5) * torch.randn(ROWS, d, generator=torch.Generator().manual_seed(seed)).double()
 
 
-@lru_cache(maxsize=64)
-@torch.inference_mode()
-def _read(text: Text, layer: int) -> Tensor:
-    """(query, d_model), float32: what the projections of a block read. All schemes start from the same one."""
-    name = f"block{layer}.norm1"
-    return torch.from_numpy(np.array(subject.untouched(text)[name].value[:MOST]))
+PLACED = "This model has added a row for every position before the first block: no scheme can stand in its place."
 
 
-@torch.inference_mode()
-def _parts(demo: Demo) -> tuple[Tensor, Tensor, Tensor]:
-    """What the head's projections read, (query, d_model), and W_Q and W_K of the head, (d_head, d_model); float64."""
-    x, model = _read(demo.text, demo.layer), subject.model(demo.text.subject)
-    if demo.same:
-        x = x[-1:].expand(len(x), -1)
-    attn, width = model.blocks[demo.layer].attn, model.config.head_dim
-    q, k = (w.weight.unflatten(0, (-1, width)) for w in (attn.q, attn.k))
-    return x.double(), q[demo.head].double(), k[demo.head // attn.group].double()
+def _read(demo: Demo) -> Tensor:
+    """(query, d_model), float64: what the projections of a block read. All schemes start from the same one."""
+    if subject.config(demo.text.subject).position != "rope":
+        raise Cannot(PLACED)
+    x = subject.untouched(demo.text)[f"block{demo.layer}.norm1"].tensor[:MOST].double()
+    return x[-1:].expand(len(x), -1) if demo.same else x
+
+
+def projected(attn: SelfAttention, which: str, head: int, x: Tensor) -> Tensor:
+    """A head's queries ("q"), keys ("k") or values ("v") of x, (..., d_head), as this attention makes them before any
+    rotation, biases and norms included; float64. A key or a value comes from the head it is shared by."""
+    linear, norm = getattr(attn, which), getattr(attn, f"{which}_norm", None)
+    width, place = attn.q.out_features // attn.n_heads, head if which == "q" else head // attn.group
+    rows = slice(place * width, (place + 1) * width)
+    made = x @ linear.weight[rows].double().T
+    made = made if linear.bias is None else made + linear.bias[rows].double()
+    return made if norm is None else norm(made)
 
 
 @torch.inference_mode()
 def scores(demo: Demo, scheme: str, starts: tuple[int, ...]) -> Tensor:
-    """(start, query, key): the scaled scores of one scheme with the text begun at each of the starts, in one call."""
-    x, w_q, w_k = _parts(demo)
+    """(start, query, key): the scaled scores of one scheme with the text begun at each of the starts, in one call.
+
+    Raises Cannot for a model whose stream holds positions already.
+    """
+    x, model = _read(demo), subject.model(demo.text.subject)
     places = torch.tensor(starts)[:, None] + torch.arange(len(x))  # (start, query)
     if scheme in ("sinusoidal", "learned"):
-        table = sinusoids(ROWS, x.shape[1]) if scheme == "sinusoidal" else untrained_table()
-        x = x + table[places]
-    q, k = x @ w_q.T, x @ w_k.T
+        x = x + (sinusoids(ROWS, x.shape[1]) if scheme == "sinusoidal" else untrained_table(x.shape[1]))[places]
+    q, k = (projected(model.blocks[demo.layer].attn, which, demo.head, x) for which in "qk")
     if scheme == "rope":
-        turn = places[..., None] * frequencies(len(w_q), subject.model(demo.text.subject).config.rope_theta).double()
+        turn = places[..., None] * frequencies(q.shape[-1], model.config.rope_theta).double()
         q, k = rotate(q, turn), rotate(k, turn)
-    found = (q @ k.mT / len(w_q) ** 0.5).expand(len(starts), -1, -1)
+    found = (q @ k.mT / q.shape[-1] ** 0.5).expand(len(starts), -1, -1)
     if scheme == "alibi":
-        found = found - slope_of(demo.head) * (places[:, :, None] - places[:, None])
+        found = found - slope_of(demo.head, model.config.n_heads) * (places[:, :, None] - places[:, None])
     return found
 
 
-def slope_of(head: int) -> float:
-    """ALiBi's slope for a head of the embedded model."""
-    return float(alibi_slopes(subject.model().config.n_heads)[head])
+def slope_of(head: int, n_heads: int) -> float:
+    """ALiBi's slope for one of so many heads."""
+    return float(alibi_slopes(n_heads)[head])
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,8 @@ def slopes(n_heads: int) -> tuple[float, ...]:
 
 def t5_buckets(distances: tuple[int, ...], buckets: int = 32, longest: int = 128) -> tuple[int, ...]:
     """Which of a causal T5's learned numbers is added at each distance: one a distance while it is short, then one for
-    ever longer stretches, the last for all from `longest` on (Raffel et al. 2020, arXiv 1910.10683, sec. 2.1)."""
+    ever longer stretches, the last for all that is far away (Raffel et al. 2020, arXiv 1910.10683, sec. 2.1). Its
+    stretch begins before `longest`, as numbers are rounded down: at 113 of 128 with 32 buckets."""
     exact = buckets // 2
     far = [exact + int(math.log(max(d, 1) / exact) / math.log(longest / exact) * (buckets - exact)) for d in distances]
     return tuple(d if d < exact else min(f, buckets - 1) for d, f in zip(distances, far, strict=True))

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from core import attention as at
 from core.lab import subject
 from core.lab.text import Text, Word, top
+from core.topics.position.schemes import projected
 from core.trace import to_numpy
 from core.whatif import Change
 
@@ -22,7 +23,10 @@ SEEDS = range(6)
 
 @dataclass(frozen=True)
 class Demo:
-    """rotation and mask: as trained, or off. The first token, which marks the start, stays where it is."""
+    """rotation (or the model's own table of places) and mask: as trained, or off.
+
+    The first token, which marks the start, stays where it is.
+    """
 
     text: Text
     rotation: bool = False
@@ -82,14 +86,14 @@ def shuffled(demo: Demo) -> Shuffled:
     outputs = model.norm(stream)
     first = outputs[0][order]  # what each token's output was, carried to where it stands now
     off = outputs - first
-    probs = to_numpy((outputs[:, -1] @ model.head.weight.mT if model.head else model.predict(stream)).softmax(-1))
-    step = outputs.shape[-1] // SHOWN
+    probs = to_numpy(model.predict(stream).softmax(-1))
+    step = max(1, outputs.shape[-1] // SHOWN)
     return Shuffled(
         places,
         to_numpy(outputs[..., ::step][..., :SHOWN]),
         to_numpy(off.norm(dim=-1) / first.norm(dim=-1)),
         tuple(out_of_order(row) for row in places),
-        tuple(top(row, 1)[0] for row in probs),
+        tuple(top(row, 1, demo.text.subject)[0] for row in probs),
     )
 
 
@@ -109,15 +113,14 @@ class Law:
 
 @torch.inference_mode()
 def law(demo: Demo) -> Law:
-    model, name = subject.model(demo.text.subject), "block0.norm1"
-    x = torch.from_numpy(np.array(subject.untouched(demo.text)[name].value)).double()
-    width, attn = model.config.head_dim, model.blocks[0].attn
-    w_q, w_k, w_v = (w.weight[:width].double().T for w in (attn.q, attn.k, attn.v))
+    x = subject.untouched(demo.text)["block0.norm1"].tensor.double()
+    attn = subject.model(demo.text.subject).blocks[0].attn
     mixing = F.one_hot(torch.arange(len(x)).flip(0)).double()
     causal = at.allowed_pairs("causal", len(x))
 
     def reads(rows: torch.Tensor, allowed: torch.Tensor | None = None) -> torch.Tensor:
-        return at.attention((rows @ w_q)[None], (rows @ w_k)[None], (rows @ w_v)[None], allowed)[0]
+        q, k, v = (projected(attn, which, 0, rows)[None] for which in "qkv")
+        return at.attention(q, k, v, allowed)[0]
 
     plain, turned = reads(x), reads(mixing @ x)
     masked = reads(mixing @ x, causal) - mixing @ reads(x, causal)

@@ -10,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.config import ModelConfig
+from core.presets import presets
 from core.softmax import temperatures
 from core.trace import to_numpy
 
@@ -167,7 +169,6 @@ class Call:
 
 def call(n_in: int, n_out: int, bias: bool, shape: tuple[int, ...]) -> Call:
     """nn.Linear(n_in, n_out) on a tensor of `shape`. Never raises: what torch complains about becomes the answer."""
-    layer = nn.utils.skip_init(nn.Linear, n_in, n_out, bias=bias)  # its values do not matter, only its shape
     written = "" if bias else ", bias=False"
     lines = [
         f"layer = nn.Linear({n_in}, {n_out}{written})",
@@ -175,13 +176,16 @@ def call(n_in: int, n_out: int, bias: bool, shape: tuple[int, ...]) -> Call:
         "print(layer.weight.shape)",
         "print(layer(x).shape)",
     ]
-    answer, failed = [str(layer.weight.shape)], False
+    answer, failed, params = [], False, 0
     try:
+        layer = nn.utils.skip_init(nn.Linear, n_in, n_out, bias=bias)  # its values do not matter, only its shape
+        params = sum(p.numel() for p in layer.parameters())
+        answer.append(str(layer.weight.shape))
         answer.append(str(layer(torch.zeros(shape)).shape))
-    except RuntimeError as error:
-        answer.append(f"RuntimeError: {error}")
+    except (RuntimeError, TypeError) as error:  # TypeError: a size that is no whole number, or too long for one
+        answer.append(f"{type(error).__name__}: {error}")
         failed = True
-    return Call("\n".join(lines), "\n".join(answer), failed, sum(p.numel() for p in layer.parameters()))
+    return Call("\n".join(lines), "\n".join(answer), failed, params)
 
 
 def trio(hidden: int, shape: tuple[int, ...]) -> Call:
@@ -224,27 +228,14 @@ class Layer:
         return 2 * self.macs + (self.n_out if self.bias else 0)
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """What decides the shapes of a block's q, k and v projections."""
-
-    d_model: int
-    n_heads: int
-    n_kv_heads: int
-    head_dim: int
-    n_layers: int
-    attention_bias: bool = False
+QWEN3_8B = presets()["qwen3-8b"].config
 
 
-# https://huggingface.co/Qwen/Qwen3-8B/blob/main/config.json
-QWEN3_8B = Sizes(d_model=4096, n_heads=32, n_kv_heads=8, head_dim=128, n_layers=36)
-
-
-def projections(sizes: Sizes) -> tuple[Layer, ...]:
+def projections(config: ModelConfig) -> tuple[Layer, ...]:
     """q_proj, k_proj and v_proj, as Hugging Face transformers builds them."""
-    wide, kv = sizes.n_heads * sizes.head_dim, sizes.n_kv_heads * sizes.head_dim
+    wide, kv = config.n_heads * config.head_dim, config.n_kv_heads * config.head_dim
     return tuple(
-        Layer(name, sizes.d_model, out, sizes.attention_bias)
+        Layer(name, config.d_model, out, config.qkv_bias)
         for name, out in (("q_proj", wide), ("k_proj", kv), ("v_proj", kv))
     )
 

@@ -48,7 +48,7 @@ def weight(demo: Demo, which: str) -> Tensor:
 def product(demo: Demo, which: str) -> Product:
     """The normed stream times one matrix of the head: its queries, keys or values before the rotation."""
     trace = run(demo)
-    x = torch.from_numpy(np.array(trace[f"block{demo.layer}.norm1"].value))
+    x = trace[f"block{demo.layer}.norm1"].tensor
     return multiplied(x, weight(demo, which), _part(demo, which, trace), 48 if len(x) <= 64 else 12)
 
 
@@ -116,7 +116,7 @@ class Alone:
 @torch.inference_mode()
 def alone(demo: Demo, most: int = 40) -> Alone:
     """Through W_Q, and through the whole head with its causal mask, at most `most` tokens; one batch for all changes."""
-    x = torch.from_numpy(np.array(run(demo)[f"block{demo.layer}.norm1"].value))[:most]
+    x = run(demo)[f"block{demo.layer}.norm1"].tensor[:most]
     n, model = len(x), subject.model()
     tried = torch.cat([x[None], x * (1 - torch.eye(n))[..., None]])  # (1 + changed, token, d_model)
     q, k, v = (tried @ weight(demo, which) for which in MAPS)
@@ -137,7 +137,7 @@ class Spectrum:
 def spectrum(demo: Demo, which: str) -> Spectrum:
     """Singular values of W_Q, W_K or W_V of the chosen head."""
     w = weight(demo, which)
-    x = torch.from_numpy(np.array(run(demo)[f"block{demo.layer}.norm1"].value))
+    x = run(demo)[f"block{demo.layer}.norm1"].tensor
     left, values, _ = torch.linalg.svd(w, full_matrices=False)
     kept = float((x @ left).square().sum() / x.square().sum())
     return Spectrum(to_numpy(values), w.shape[0] - int((values > 1e-5).sum()), kept)
@@ -146,7 +146,7 @@ def spectrum(demo: Demo, which: str) -> Spectrum:
 def collapsed(demo: Demo) -> float:
     """W_V and then W_O of the head, against their one product: the largest difference on the sentence's vectors."""
     model, width = subject.model(), subject.model().config.head_dim
-    x = torch.from_numpy(np.array(run(demo)[f"block{demo.layer}.norm1"].value))
+    x = run(demo)[f"block{demo.layer}.norm1"].tensor
     v = weight(demo, "v")
     o = model.blocks[demo.layer].attn.o.weight[:, demo.head * width : (demo.head + 1) * width].detach().T
     return float(((x @ v) @ o - x @ (v @ o)).abs().max())

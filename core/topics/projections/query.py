@@ -50,10 +50,10 @@ def run(demo: Demo) -> Trace:
 
 def _part(demo: Demo, name: str, trace: Trace | None = None) -> Tensor:
     """A tensor of the chosen head, without the head's axis; a key or a value from the head it is shared by."""
-    value = (trace or run(demo))[f"block{demo.layer}.{name}"].value
+    value = (trace or run(demo))[f"block{demo.layer}.{name}"].tensor
     shared = name in ("k", "v", "k_rot")
     group = subject.model(demo.text.subject).config.group if shared else 1
-    return torch.from_numpy(np.array(value[demo.head // group]))
+    return value[demo.head // group]
 
 
 # ---- the turned query ----
@@ -142,10 +142,10 @@ def onward(demo: Demo, most: int = 6) -> Onward:
         return q
 
     def earlier(i: int, name: str) -> Tensor:
-        return torch.from_numpy(np.array(recorded[f"block{i}.{name}"].value))[:, :-1]
+        return recorded[f"block{i}.{name}"].tensor[:, :-1]
 
     last = model.surroundings(len(demo.text))[0][-1:]
-    x = torch.from_numpy(np.array(recorded[f"block{demo.layer}.resid_pre"].value))[-1:].expand(len(turned), 1, -1)
+    x = recorded[f"block{demo.layer}.resid_pre"].tensor[-1:].expand(len(turned), 1, -1)
     for i in range(demo.layer, model.config.n_layers):
         trace = WhatIf([("q_rot", ask)]) if i == demo.layer else SILENT
         x = model.blocks[i](x, last, None, past=(earlier(i, "k_rot"), earlier(i, "v")), trace=trace)
@@ -209,7 +209,7 @@ def pair(demo: Demo) -> Pair | None:
     def cosine(x: Tensor) -> float:
         return float(F.cosine_similarity(x[first], x[second], dim=0))
 
-    embed, stream = (torch.from_numpy(np.array(trace[n].value)) for n in ("embed", f"block{demo.layer}.norm1"))
+    embed, stream = (trace[n].tensor for n in ("embed", f"block{demo.layer}.norm1"))
     scores, weights = (_part(demo, n, trace)[row] for n in ("scores", "weights"))
     return Pair(
         first,
@@ -239,7 +239,7 @@ class Alike:
 def alike(demo: Demo) -> Alike | None:
     """Similarity against matching, for the last token. None where no token differs from it."""
     trace, row = run(demo), len(demo.text) - 1
-    embed = torch.from_numpy(np.array(trace["embed"].value))
+    embed = trace["embed"].tensor
     cosine, weights = F.cosine_similarity(embed, embed[row], dim=-1), _part(demo, "weights", trace)[row]
     others = [i for i, id in enumerate(demo.text.ids) if id != demo.text.ids[row]]
     if not others:

@@ -6,14 +6,14 @@ The vectors are a real head's, before the rotation; all positions of the slider 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.text import Text, top, word
+from core.lab.text import Cannot, Text, top, word
+from core.model import Decoder
 from core.rope import adjacent_order, frequencies, rotate, rotate_adjacent, rotate_half, tables
 from core.trace import Trace, to_numpy
 from core.whatif import Edit, WhatIf
@@ -36,6 +36,29 @@ class Demo:
     key: int = 3
 
 
+NO_ROTATION = "This model has no rotation: it learned a row of its table for every position."
+
+
+def turning_model(text: Text) -> Decoder:
+    """The model that reads this text. Raises Cannot where nothing in it turns."""
+    model = subject.model(text.subject)
+    if model.config.position != "rope":
+        raise Cannot(NO_ROTATION)
+    return model
+
+
+def _before(demo: Demo, layer: int, which: str) -> Tensor:
+    """The queries (which = "q") or keys ("k") of a layer as they enter the rotation: normed, where the model norms them."""
+    trace = subject.untouched(demo.text)
+    name = f"block{layer}.{which}"
+    return trace[f"{name}_norm" if f"{name}_norm" in trace else name].tensor
+
+
+def _speeds(model: Decoder) -> Tensor:
+    """(pair,) radians per position, float64."""
+    return frequencies(model.config.head_dim, model.config.rope_theta).double()
+
+
 @dataclass(frozen=True)
 class Meeting:
     """The two vectors before rotation, float64, and the score that the model recorded for them (float32)."""
@@ -46,27 +69,19 @@ class Meeting:
     recorded: float
 
 
-@lru_cache(maxsize=64)
 def meeting(demo: Demo) -> Meeting:
-    """Kept for the last words asked for: the clock faces, the law and the stripes all start from it."""
-    model = subject.model(demo.text.subject)
-    trace = recorded(demo)
-    group, config = model.config.group, model.config
-    q = trace[f"block{demo.layer}.q"].value[demo.head, demo.query]
-    k = trace[f"block{demo.layer}.k"].value[demo.head // group, demo.key]
-    score = trace[f"block{demo.layer}.scores"].value[demo.head, demo.query, demo.key]
-    theta = frequencies(config.head_dim, config.rope_theta).double()
-    return Meeting(_tensor(q).double(), _tensor(k).double(), theta, float(score))
+    """The clock faces, the law and the stripes all start from it."""
+    model = turning_model(demo.text)
+    q = _before(demo, demo.layer, "q")[demo.head, demo.query]
+    k = _before(demo, demo.layer, "k")[demo.head // model.config.group, demo.key]
+    score = subject.untouched(demo.text)[f"block{demo.layer}.scores"].tensor[demo.head, demo.query, demo.key]
+    return Meeting(q.double(), k.double(), _speeds(model), float(score))
 
 
 def recorded(demo: Demo) -> Trace:
-    """The chosen block's vectors before and after the rotation, its scores, and the angles."""
-    names = ("q", "k", "v", "q_rot", "k_rot", "scores")
+    """The chosen block's vectors before and after the rotation, and its scores."""
+    names = ("q", "k", "v", "q_norm", "k_norm", "q_rot", "k_rot", "scores")
     return subject.run(demo.text, subject.UNTOUCHED, tuple(f"block{demo.layer}.{name}" for name in names))
-
-
-def _tensor(x: np.ndarray) -> Tensor:
-    return torch.from_numpy(np.array(x))
 
 
 # ---- the clock faces ----
@@ -155,13 +170,11 @@ class Swings:
 @torch.inference_mode()
 def swings(demo: Demo) -> Swings:
     """All heads of all blocks in one call, float64."""
-    config = subject.model(demo.text.subject).config
-    trace = subject.run(demo.text, subject.UNTOUCHED, ("block*.q", "block*.k"))
-    blocks = range(config.n_layers)
-    q = torch.stack([_tensor(trace[f"block{i}.q"].value[:, demo.query]) for i in blocks]).double()
-    k = torch.stack([_tensor(trace[f"block{i}.k"].value[:, demo.key]) for i in blocks]).double()
-    k = k.repeat_interleave(config.group, 1)
-    theta = frequencies(config.head_dim, config.rope_theta).double()
+    model = turning_model(demo.text)
+    blocks, theta = range(model.config.n_layers), _speeds(model)
+    q = torch.stack([_before(demo, i, "q")[:, demo.query] for i in blocks]).double()
+    k = torch.stack([_before(demo, i, "k")[:, demo.key] for i in blocks]).double()
+    k = k.repeat_interleave(model.config.group, 1)
     moved = rotate(q[..., None, :], (demo.query + torch.tensor(SHIFTS).double())[:, None] * theta)
     scores = (moved * rotate(k, demo.key * theta)[..., None, :]).sum(-1)  # (layer, head, shift)
     low, high = scores.min(-1).values, scores.max(-1).values
@@ -185,10 +198,8 @@ class Turning:
 
 
 @torch.inference_mode()
-def turning(pair: int) -> Turning:
-    """The rotation matrix of one of the head's pairs applied to a vector of length one, float64."""
-    config = subject.model().config
-    theta = frequencies(config.head_dim, config.rope_theta)[pair].double()
+def turning(theta: float) -> Turning:
+    """The rotation matrix of a pair that turns by theta radians a position, on a vector of length one, float64."""
     m = torch.tensor(POSITIONS).double() * theta
     matrices = torch.stack([torch.stack([m.cos(), -m.sin()], -1), torch.stack([m.sin(), m.cos()], -1)], -2)
     way = torch.deg2rad(torch.tensor(DIRECTIONS).double())
@@ -213,10 +224,8 @@ class Morph:
 @torch.inference_mode()
 def morph(demo: Demo, which: str) -> Morph:
     """The head's queries ("q") or keys ("k") from before the rotation to after it, in one call."""
-    model = subject.model(demo.text.subject)
-    head = demo.head if which == "q" else demo.head // model.config.group
-    trace = recorded(demo)
-    x = _tensor(trace[f"block{demo.layer}.{which}"].value[head])
+    model = turning_model(demo.text)
+    x = _before(demo, demo.layer, which)[demo.head if which == "q" else demo.head // model.config.group]
     turn = model.surroundings(len(x))[0]
     values = rotate(x, torch.tensor(PARTS)[:, None, None] * turn)
     stretch = (values.norm(dim=-1) - x.norm(dim=-1)).abs().max()
@@ -224,9 +233,9 @@ def morph(demo: Demo, which: str) -> Morph:
 
 
 @torch.inference_mode()
-def cos_sin(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The two tables of the embedded model for n positions, (position, d_head) each."""
-    cos, sin = tables(subject.model().surroundings(n)[0])
+def cos_sin(text: Text, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The two tables of this text's model for n positions, (position, d_head) each."""
+    cos, sin = tables(turning_model(text).surroundings(n)[0])
     return to_numpy(cos), to_numpy(sin)
 
 
@@ -283,30 +292,34 @@ class Conventions:
     gap_permuted: float
 
 
-def adjacent_edits(permuted: bool, n: int) -> list[Edit]:
-    """The embedded model with neighbouring pairs. permuted: rows of W_Q and W_K, so numbers of q and k, reordered."""
-    model = subject.model()
-    turn, order = model.surroundings(n)[0], adjacent_order(model.config.head_dim)
+def adjacent_edits(text: Text, permuted: bool) -> list[Edit]:
+    """The text's model with neighbouring pairs.
+
+    permuted: rows of W_Q and W_K, so numbers of q and k, reordered; and with them the gains of their norms, if any.
+    """
+    model = turning_model(text)
+    turn, order = model.surroundings(len(text))[0], adjacent_order(model.config.head_dim)
     edits: list[Edit] = []
     if permuted:
-        edits += [(f"block*.{name}", lambda x: x[..., order]) for name in ("q", "k")]
+        last = "_norm" if model.config.qk_norm else ""
+        edits += [(f"block*.{name}{last}", lambda x: x[..., order]) for name in ("q", "k")]
     swap = [(f"block*.{name}", lambda x: rotate_adjacent(rotate(x, -turn), turn)) for name in ("q_rot", "k_rot")]
     return edits + swap
 
 
 @torch.inference_mode()
-def conventions(ids: tuple[int, ...]) -> Conventions:
-    plain = _next(ids, [])
-    same, permuted = (_next(ids, adjacent_edits(flag, len(ids))) for flag in (False, True))
+def conventions(text: Text) -> Conventions:
+    plain = subject.untouched(text)["next_logits"].tensor
+    same, permuted = (_next(text, adjacent_edits(text, flag)) for flag in (False, True))
     answer = int(plain.argmax())
     p = [float(logits.softmax(-1)[answer]) for logits in (plain, same, permuted)]
     return Conventions(*p, *(float((logits - plain).abs().max()) for logits in (same, permuted)))
 
 
-def _next(ids: tuple[int, ...], edits: list[Edit]) -> Tensor:
+def _next(text: Text, edits: list[Edit]) -> Tensor:
     """(vocab,) logits of the next token."""
-    model = subject.model()
-    return model.predict(model.stream(torch.tensor(ids), trace=WhatIf(edits)))
+    model = subject.model(text.subject)
+    return model.predict(model.stream(torch.tensor(text.ids), trace=WhatIf(edits)))
 
 
 # ---- where the rotation belongs, and what it costs ----
@@ -315,9 +328,8 @@ def _next(ids: tuple[int, ...], edits: list[Edit]) -> Tensor:
 @torch.inference_mode()
 def values_turned(text: Text, asked: int | None = None) -> subject.Outlook:
     """The next word if V were rotated like Q and K in every block."""
-    model = subject.model(text.subject)
-    turn = model.surroundings(len(text))[0]
-    probs = to_numpy(_next(text.ids, [("block*.v", lambda v: rotate(v, turn))]).softmax(-1))
+    turn = turning_model(text).surroundings(len(text))[0]
+    probs = to_numpy(_next(text, [("block*.v", lambda v: rotate(v, turn))]).softmax(-1))
     words = tuple(top(probs, subject=text.subject))
     return subject.Outlook(words, words[0] if asked is None else word(asked, probs, text.subject))
 
@@ -325,29 +337,32 @@ def values_turned(text: Text, asked: int | None = None) -> subject.Outlook:
 @torch.inference_mode()
 def value_drift(demo: Demo) -> np.ndarray:
     """(shift,) cosine between the key word's value and the same value turned that many positions further."""
-    trace, model = recorded(demo), subject.model(demo.text.subject)
-    v = _tensor(trace[f"block{demo.layer}.v"].value[demo.head // model.config.group, demo.key]).double()
-    theta = frequencies(model.config.head_dim, model.config.rope_theta).double()
-    turned = rotate(v, torch.tensor(SHIFTS).double()[:, None] * theta)
+    model = turning_model(demo.text)
+    values = subject.untouched(demo.text)[f"block{demo.layer}.v"].tensor
+    v = values[demo.head // model.config.group, demo.key].double()
+    turned = rotate(v, torch.tensor(SHIFTS).double()[:, None] * _speeds(model))
     return to_numpy(turned @ v / (v @ v))
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Multiplications a token in one block's attention, before any score. learned: RoPE's parameters, of all."""
+    """Multiplications a token in one block's attention, before any score: maps in the order W_Q, W_K, W_V, W_O.
 
-    projection: int
+    learned: RoPE's parameters, of all.
+    """
+
+    maps: tuple[int, int, int, int]
     rope: int
     learned: int
     all: int
 
 
-@cache
-def cost() -> Cost:
-    """Four maps of d x d, against x cos + rotate_half(x) sin on q and k. Parameters counted on the model itself."""
-    model = subject.model()
-    c = model.config
+def cost(text: Text) -> Cost:
+    """Four maps, against x cos + rotate_half(x) sin on q and k. Parameters counted on the model itself."""
+    model = turning_model(text)
+    c, attn = model.config, model.blocks[0].attn
     rope = 2 * c.head_dim * (c.n_heads + c.n_kv_heads)
+    q, k, v, o = (part.weight.numel() for part in (attn.q, attn.k, attn.v, attn.o))
     named = dict(model.named_parameters())
     learned = sum(p.numel() for name, p in named.items() if "rope" in name or "rotary" in name or "pos" in name)
-    return Cost(c.d_model**2, rope, learned, sum(p.numel() for p in named.values()))
+    return Cost((q, k, v, o), rope, learned, sum(p.numel() for p in named.values()))

@@ -51,9 +51,11 @@ def curves() -> Curves:
 
 
 def mean(method: str, s: float, start: int, stop: int) -> float:
-    """Recorded nats a token between two positions, both multiples of BIN. Raises ValueError for others."""
-    if start % BIN or stop % BIN or s not in FACTORS:
-        raise ValueError(f"only positions in steps of {BIN} and factors in {FACTORS} are recorded")
+    """Recorded nats a token between two positions, both multiples of BIN. Raises ValueError for anything else."""
+    if method not in METHODS or s not in FACTORS:
+        raise ValueError(f"only {', '.join(METHODS)} with factors in {FACTORS} are recorded, not {method} with {s}")
+    if start % BIN or stop % BIN or not 0 <= start < stop <= TOKENS:
+        raise ValueError(f"only positions from 0 to {TOKENS} in steps of {BIN} are recorded, not {start} to {stop}")
     return float(_table()[METHODS.index(method), FACTORS.index(s), start // BIN : stop // BIN].mean())
 
 

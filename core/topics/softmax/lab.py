@@ -105,6 +105,22 @@ def added(scores: Scores) -> np.ndarray:
     return to_numpy(torch.stack([z, z.exp(), softmax(z)], 1))
 
 
+@dataclass(frozen=True)
+class Dragged:
+    """One score at each of `stops`, its own among them. shares: (frame, key), those of the whole row."""
+
+    stops: Scores
+    shares: np.ndarray
+
+
+def dragged(scores: Scores, place: int) -> Dragged:
+    """One score from well below the others to well above them, while these stand still."""
+    stops = {*np.linspace(min(scores) - 3, max(scores) + 3, 48).round(2).tolist(), scores[place]}
+    z = _tensor(scores).expand(len(stops), -1).clone()
+    z[:, place] = torch.tensor(sorted(stops), dtype=torch.float64)
+    return Dragged(tuple(sorted(stops)), to_numpy(softmax(z)))
+
+
 def moved_by(scores: Scores, c: float) -> float:
     """The most that any share moves when c is added to every score."""
     z = _tensor(scores)

@@ -16,6 +16,7 @@ from core.counting import parameters, total
 from core.embeddings import EMBED, IDS, by_product
 from core.lab import subject
 from core.lab.text import FOLDER, Text, exactly
+from core.presets import presets
 from core.trace import Trace, to_numpy
 
 END_OF_TEXT = 1  # `<s>`: tinyllamas separate their stories with it, so it opens a text and ends it
@@ -110,18 +111,6 @@ def plane(ids: tuple[int, ...]) -> Map:
 # ---- the table itself ----
 
 BPE_ENTRIES, CONTROL_ENTRIES = 151_643, 26  # Qwen3 technical report, arXiv 2505.09388, section 2; its tokenizer.json
-QWEN3_8B = ModelConfig.from_hf(  # config.json of Qwen/Qwen3-8B
-    {
-        "model_type": "qwen3",
-        "vocab_size": 151_936,
-        "hidden_size": 4096,
-        "num_hidden_layers": 36,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "head_dim": 128,
-        "intermediate_size": 12_288,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -141,7 +130,7 @@ class Size:
 
 def qwen3() -> Size:
     """The embedding table of Qwen3-8B."""
-    return _size(QWEN3_8B, BPE_ENTRIES + CONTROL_ENTRIES)
+    return _size(presets()["qwen3-8b"].config, BPE_ENTRIES + CONTROL_ENTRIES)
 
 
 def ours() -> Size:

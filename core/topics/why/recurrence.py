@@ -7,7 +7,7 @@ have learned nothing: what fades in them is what training would have to work aga
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from core.attention import attention
 from core.lab import subject
+from core.lab.text import Text
 from core.trace import SILENT, Quantity, Trace, to_numpy
 
 STATE = Quantity(
@@ -75,14 +76,17 @@ def gru(u: Tensor, recurrent: Tensor, bias: float = 0.0, *, trace: Trace = SILEN
 class Demo:
     """What a visitor chooses. times: how often the text is read in a row; keeps: the GRU's gate, one of KEEPS."""
 
-    ids: tuple[int, ...]
+    text: Text
     times: int = 4
     keeps: float = 0.9
     seed: int = 0
 
     @property
-    def read(self) -> tuple[int, ...]:
-        return (self.ids * self.times)[-LONGEST:]
+    def read(self) -> Text:
+        """The text so often in a row; of what is too long the last LONGEST tokens, or as many as the model reads."""
+        most = min(LONGEST, subject.config(self.text.subject).context)
+        ids, tokens = ((part * self.times)[-most:] for part in (self.text.ids, self.text.tokens))
+        return replace(self.text, ids=ids, tokens=tokens)
 
 
 @dataclass(frozen=True)
@@ -123,9 +127,9 @@ def _by_distance(norms: Tensor) -> np.ndarray:
     return to_numpy((norms / norms[..., -1:].clamp_min(1e-300)).flip(-1))
 
 
-def words_of(ids: tuple[int, ...]) -> Tensor:
-    """The embedded model's own vectors of these tokens, brought to variance one, (token, d_model)."""
-    rows = subject.model().embed.weight.detach()[list(ids)].double()
+def words_of(text: Text) -> Tensor:
+    """The model's own vectors of these tokens, brought to variance one, (token, d_model)."""
+    rows = subject.model(text.subject).embed.weight.detach()[list(text.ids)].double()
     return rows / rows.square().mean().sqrt()
 
 
@@ -171,16 +175,16 @@ def looked(words: Tensor, generator: torch.Generator) -> Tensor:
     return gradient.square().sum((0, 2)).sqrt()
 
 
-def trained(ids: tuple[int, ...], probes: int = PROBES) -> Tensor:
-    """The same of the embedded model, which has learned: its last state against each word's vector, (token,).
+def trained(text: Text, probes: int = PROBES) -> Tensor:
+    """The same of the text's own model, which has learned: its last state against each word's vector, (token,).
 
     The whole Jacobian would take long: `probes` random directions of the state estimate its length.
     """
-    model, generator = subject.model(), torch.Generator().manual_seed(0)
-    words = model.embed.weight.detach()[list(ids)].expand(probes, -1, -1).clone().requires_grad_()
+    model, generator = subject.model(text.subject), torch.Generator().manual_seed(0)
+    words = model.embed.weight.detach()[list(text.ids)].expand(probes, -1, -1).clone().requires_grad_()
     with torch.enable_grad():
-        stream = words
-        turn, allowed = model.surroundings(len(ids))
+        stream = words if model.pos_embed is None else words + model.pos_embed.weight.detach()[: len(text)]
+        turn, allowed = model.surroundings(len(text))
         for block in model.blocks:
             stream = block(stream, turn, allowed)
         last = model.norm(stream[:, -1])

@@ -1,4 +1,4 @@
-"""How far back must a model see? The same text through the embedded model, every window at once.
+"""How far back must a model see? The same text through its model, every window at once.
 
 A window limits every token in every block: it sees itself and at most window - 1 tokens before it.
 """
@@ -23,7 +23,7 @@ SHOWN = 7  # words whose probability is followed
 
 @dataclass(frozen=True)
 class Demo:
-    """The text as the embedded model reads it."""
+    """The text, as its model reads it."""
 
     text: Text
 
@@ -62,29 +62,32 @@ def windows(n: int) -> tuple[int, ...]:
 
 
 @torch.inference_mode()
-def next_probs(ids: tuple[int, ...], stops: tuple[int, ...]) -> Tensor:
+def next_probs(text: Text, stops: tuple[int, ...]) -> Tensor:
     """The next token at each window, (window, vocab): a batch in which only the mask differs."""
-    model, n = subject.model(), len(ids)
+    model, n = subject.model(text.subject), len(text)
     age = torch.arange(n)[:, None] - torch.arange(n)  # (query, key)
     found = []
     for part in torch.tensor(stops).split(max(1, AT_ONCE // n)):
         near = (age < part[:, None, None])[:, None]  # (window, 1, query, key)
         trace = WhatIf([("block*.allowed", lambda allowed, near=near: allowed & near)])
-        stream = model.stream(torch.tensor(ids).expand(len(part), -1), trace=trace)
+        stream = model.stream(torch.tensor(text.ids).expand(len(part), -1), trace=trace)
         found.append(model.predict(stream).softmax(-1))
     return torch.cat(found)
 
 
 def run(demo: Demo) -> Reach:
     """Every window of one text."""
-    stops = windows(len(demo.text))
-    probs = to_numpy(next_probs(demo.text.ids, stops))
-    best = [top(row, 1)[0] for row in probs]
+    text, stops = demo.text, windows(len(demo.text))
+    whole = subject.untouched(text)["next_probs"].value[None]  # the widest window leaves everything in sight
+    probs = np.concatenate([to_numpy(next_probs(text, stops[:-1])), whole]) if stops[1:] else whole
+    best = [top(row, 1, text.subject)[0] for row in probs]
     answer = best[-1]
     wrong = [i for i, one in enumerate(best) if one.id != answer.id]
     needed = stops[wrong[-1] + 1] if wrong else stops[0]
     ids = _followed(probs, best, answer)
-    return Reach(stops, tuple(word(i, probs[-1]) for i in ids), probs[:, ids], tuple(best), answer, needed)
+    return Reach(
+        stops, tuple(word(i, probs[-1], text.subject) for i in ids), probs[:, ids], tuple(best), answer, needed
+    )
 
 
 def _followed(probs: np.ndarray, best: list[Word], answer: Word) -> list[int]:

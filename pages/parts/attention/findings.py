@@ -14,7 +14,7 @@ from core.lab import subject
 from core.topics.attention import facts, own_vectors
 from pages.parts.attention import room as room_of
 from pages.parts.attention.room import Room
-from pages.shared import controls, frame
+from pages.shared import frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import figures, live, plane, tiles
@@ -65,8 +65,8 @@ def overview(room: Room) -> None:
 def _open_head(name: str, value: object) -> None:
     heads = subject.model().config.n_heads
     if name == "tile" and isinstance(value, int) and 0 <= value < heads * subject.model().config.n_layers:
-        controls.keep("layer", value // heads)
-        controls.keep("head", value % heads)
+        room_of.LAYER.keep(value // heads)
+        room_of.HEAD.keep(value % heads)
 
 
 def sink(room: Room, demo: oh.Demo) -> None:
@@ -91,8 +91,8 @@ def mixture(room: Room, head: oh.Head, row: int) -> None:
                 key="mixture",
                 quantity="z",
                 says=_("The output of one token among the values it is mixed from."),
-                slider=room.slider(),
-                released=room_of.receive_slider(room),
+                slider=room.dial.slider(),
+                released=room.dial.receive,
             ),
             flat.values,
             room.columns,
@@ -125,7 +125,7 @@ def spread(room: Room) -> None:
 
 def check(room: Room) -> None:
     """One number of the last row, to be computed by hand at temperature 1."""
-    head, row = room.head(1.0 if room.name == "temperature" else room.default), len(room.rows) - 1
+    head, row = room.head(room.dial.default), len(room.rows) - 1
     score, width = float(head.scores[row, 0]), head.q.shape[-1]
     question = N_("The score «row» → «column» is «score», d_k is «width», the temperature 1. What enters softmax?")
     if not head.scaling:
@@ -162,9 +162,7 @@ def downloads(room: Room, row: int) -> None:
     """The trace, and a program that computes the picture from it again."""
     value = room.value()
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(
-            _("The numbers (.npz)"), lambda: room_of.as_npz(room.trace(value)), "attention.npz", key="npz"
-        )
+        st.download_button(_("The numbers (.npz)"), lambda: room.trace(value).as_npz(), "attention.npz", key="npz")
         st.download_button(
             _("A program that computes them (.py)"),
             lambda: room_of.as_program(room, value, row),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from core.lab import text as sentence
 from core.topics.attention import cuts, program
 from core.topics.attention import own_vectors as own
 from core.trace import Quantity, Trace
-from pages.shared import controls, frame, story
+from pages.shared import controls, frame, readers, story
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.pictures import provenance as written
@@ -39,6 +38,12 @@ STEP_NAMES = {
 }
 SOURCES = {"sentence": N_("of a sentence"), "hand": N_("typed by hand"), "random": N_("drawn at random")}
 DRAWS = {"normal": N_("normal"), "uniform": N_("uniform"), "signs": N_("plus or minus one")}
+TEMPERATURE = controls.Dial(
+    "temperature", N_("Temperature"), oh.TEMPERATURES, 1.0, shown=tuple(f"{t:.2f}" for t in oh.TEMPERATURES)
+)
+WIDTH = controls.Dial("d_k", "d_k", own.WIDTHS, 64)
+LAYER, HEAD = controls.Setting("layer", 5), controls.Setting("head", 1)
+NUMBER = readers.number(-1000, 1000)
 CUTS = {"keep": N_("cut: the row stays"), "share": N_("cut: the row shares"), "look": N_("only look")}
 
 
@@ -49,10 +54,7 @@ class Room:
     frames(step): the picture at every stop; demo is there for a sentence, free for random vectors.
     """
 
-    name: str  # of the slider, in the URL
-    label: str
-    stops: tuple[float, ...]
-    default: float
+    dial: controls.Dial
     rows: list[str]
     columns: list[str]
     frames: Callable[[str], oh.Frames]
@@ -62,15 +64,17 @@ class Room:
     free: Callable[[float], own.Free] | None = None
     scope: str = ""  # where the head's tensors stand in the trace
     index: tuple[int, int] = (0, 0)  # of the head among the query heads and the key/value heads
+    met: tuple[str, str] = ("q", "k")  # what queries and keys are called in the trace as they meet
     reading: Any = None
 
     def value(self) -> float:
         """Where the slider rests."""
-        return controls.kept(self.name, self.default, controls.near(self.stops))
+        return float(self.dial.now())
 
-    def slider(self) -> live.Slider:
-        shown = tuple(f"{s:.2f}" if self.name == "temperature" else str(s) for s in self.stops)
-        return live.Slider(self.name, self.label, self.stops, self.value(), shown)
+    def cell(self, step: str, width: int) -> controls.Setting:
+        """The chosen cell of one step's picture, `width` columns wide."""
+        word = "zcell" if step == "z" else "cell"
+        return controls.Setting(word, None, controls.within(len(self.rows), width), heard="cell")
 
 
 # ---- sources ----
@@ -78,10 +82,6 @@ class Room:
 
 def own_vectors(source: str) -> Room:
     return {"hand": _hand, "random": _random}[source]()
-
-
-def _by_temperature() -> dict[str, Any]:
-    return dict(name="temperature", label=_("Temperature"), stops=oh.TEMPERATURES, default=1.0)
 
 
 def sentence_room() -> Room:
@@ -93,9 +93,9 @@ def sentence_room() -> Room:
     config = subject.model().config
     one, two, three, four, five = st.columns([2.2, 2.2, 1.1, 1.1, 2.2], vertical_alignment="bottom")
     with one:
-        layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
+        layer = controls.pick("Block", range(config.n_layers), LAYER.default, key="layer")
     with two:
-        head = controls.pick("Head", range(config.n_heads), 1, key="head")
+        head = controls.pick("Head", range(config.n_heads), HEAD.default, key="head")
     with three:
         scaling = controls.switch("÷√d", True, key="scaling", help="Off: the scores go to softmax as they are.")
     with four:
@@ -115,7 +115,7 @@ def sentence_room() -> Room:
         return oh.heated(frame.cached(oh.head_of, calm), tau)
 
     return Room(
-        **_by_temperature(),
+        dial=TEMPERATURE,
         rows=sentence.names(reading.tokens),
         columns=sentence.names(reading.tokens),
         frames=lambda step: _frames(calm, step),
@@ -124,6 +124,7 @@ def sentence_room() -> Room:
         demo=demo,
         scope=f"block{layer}.",
         index=(head, head // config.group),
+        met=tuple(subject.met(frame.cached(oh.run, calm), layer, which).quantity.name for which in "qk"),
         reading=reading,
     )
 
@@ -201,9 +202,9 @@ def _choose(example: Example) -> None:
 def jump(layer: int, head: int, query: int, key: int) -> None:
     """Open one cell: used by buttons, so everything goes back to how the model is."""
     controls.forget("temperature", "scope", "step", "source", "scaling", "mask")
-    controls.keep("layer", layer)
-    controls.keep("head", head)
-    controls.keep("cell", (query, key))
+    LAYER.keep(layer)
+    HEAD.keep(head)
+    controls.Setting("cell").keep((query, key))
 
 
 def _hand() -> Room:
@@ -231,7 +232,7 @@ def _hand() -> Room:
         return own.single(frame.cached(own.hand_trace, hand), hand)
 
     return Room(
-        **_by_temperature(),
+        dial=TEMPERATURE,
         rows=[str(i) for i in range(len(calm.q))],
         columns=[str(i) for i in range(len(calm.k))],
         frames=lambda step: oh.tempered(head(1.0), step),
@@ -243,9 +244,9 @@ def _hand() -> Room:
 def _numbers(typed: str, default: own.Rows, name: str) -> own.Rows:
     """Rows of numbers as typed, 8 by 8 at most; the default, and a sentence, where they are none."""
     rows = [line.replace(",", " ").split() for line in typed.strip().splitlines() if line.strip()]
-    numbers = [[controls.as_number(x) for x in row] for row in rows[:8]]
+    numbers = [[NUMBER(x) for x in row] for row in rows[:8]]
     even = numbers and len({len(row) for row in numbers}) == 1 and 1 <= len(numbers[0]) <= 8
-    if not even or any(x is None or abs(x) > 1000 for row in numbers for x in row):
+    if not even or any(x is None for row in numbers for x in row):
         say("«name» needs rows of equally many numbers, at most 8 by 8. Here is the example instead.", name=name)
         return default
     return tuple(tuple(row) for row in numbers)
@@ -272,10 +273,7 @@ def _random() -> Room:
 
     names = [str(i) for i in range(own.FREE_TOKENS)]
     return Room(
-        name="d_k",
-        label="d_k",
-        stops=own.WIDTHS,
-        default=64,
+        dial=WIDTH,
         rows=names,
         columns=names,
         frames=lambda step: frame.cached(own.widened, calm, step),
@@ -300,9 +298,9 @@ def picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, 
             key="picture",
             quantity=step,
             says=_(quantity.says),
-            slider=room.slider() if moving else None,
+            slider=room.dial.slider() if moving else None,
             signature=True,
-            released=_receiver(room, step, columns),
+            released=controls.receivers(room.cell(step, len(columns)), room.dial),
         ),
         frames.values,
         rows=room.rows,
@@ -342,37 +340,10 @@ def _bound(values: np.ndarray, step: str) -> float | None:
     return float(finite.max(initial=1e-6))
 
 
-def _receiver(room: Room, step: str, columns: list[str]) -> Callable[[str, Any], None]:
-    cells = controls.released_cell(len(room.rows), len(columns), "zcell" if step == "z" else "cell")
-    stop = receive_slider(room)
-
-    def receive(name: str, value: Any) -> None:
-        cells(name, value)
-        stop(name, value)
-
-    return receive
-
-
-def receive_slider(room: Room) -> Callable[[str, Any], None]:
-    """The slider's value goes into the URL, if it is one of its stops."""
-
-    def receive(name: str, value: Any) -> None:
-        if name == room.name and value in room.stops:
-            controls.keep(name, value, room.default)
-
-    return receive
-
-
-def chosen_cell(room: Room, step: str, width: int) -> tuple[int, int] | None:
-    """The cell in the URL, if this picture, `width` columns wide, has it."""
-    cell = controls.kept("zcell" if step == "z" else "cell", None, controls.as_cell)
-    return cell if cell and cell[0] < len(room.rows) and cell[1] < width else None
-
-
 def followed(room: Room, cell: tuple[int, int] | None) -> int:
     """The query whose row is marked in all five steps: the chosen cell's, else the last."""
-    cell = cell or controls.kept("cell", None, controls.as_cell)
-    return cell[0] if cell and cell[0] < len(room.rows) else len(room.rows) - 1
+    cell = cell or room.cell("weights", len(room.columns)).now()
+    return cell[0] if cell else len(room.rows) - 1
 
 
 def beside(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, cut: str) -> None:
@@ -473,7 +444,7 @@ def links(reading: Any, cut: str) -> cuts.Ranking:
 
 def ranking(room: Room) -> None:
     """All links, most decisive first, each a button that opens it."""
-    reading, cut = room.reading, controls.kept("cut", "keep", controls.one_of(tuple(CUTS)))
+    reading, cut = room.reading, controls.Setting("cut").now()
     found = links(reading, cut)
     word = sentence.word(found.answer, np.zeros(found.answer + 1)).token
     template = N_("p(«word») is «p» untouched. Without one link it becomes:")
@@ -489,18 +460,12 @@ def ranking(room: Room) -> None:
 # ---- downloads ----
 
 
-def as_npz(trace: Trace) -> bytes:
-    file = io.BytesIO()
-    trace.save(file)
-    return file.getvalue()
-
-
 def as_program(room: Room, value: float, row: int) -> str:
     head = room.head(value)
     return program.attention(
         "attention.npz",
         scope=room.scope,
-        rotated=room.demo is not None,
+        met=room.met,
         head=room.index[0],
         kv_head=room.index[1],
         row=row,

@@ -28,11 +28,6 @@ from pages.shared.text import N_, _, prose, say, unmarked
 CLICKS = {"mute": N_("silences it"), "alone": N_("leaves it alone in its block")}
 
 
-def _next_tokens(ids: tuple[int, ...]) -> list[str]:
-    nothing = np.zeros(subject.model().config.vocab_size)
-    return [sentence.word(i, nothing).token for i in ids]
-
-
 # ---- what each head adds ----
 
 
@@ -167,7 +162,11 @@ def neighbours() -> None:
         _net()
 
 
+READERS = {"linear": N_("a linear layer"), "ffn": N_("an FFN")}
+
+
 def _net() -> None:
+    reader = controls.choice("Read by", READERS, "linear", key="toy_reader")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         one, two = st.columns(2, vertical_alignment="bottom")
@@ -180,7 +179,7 @@ def _net() -> None:
         if digits is None:
             say("«n» digits from 0 to 9 are needed; here is the row we start with.", n=twoheads.PLACES)
             digits = _as_digits("314159265358")
-        weights, named = frame.cached(twoheads.read, n_heads, digits)
+        weights, named = frame.cached(twoheads.read, n_heads, digits, reader)
         tiles.show(
             live.Picture(
                 key="toy", quantity="weights", says=_("Where each head of the small net looks, one row a place.")
@@ -196,17 +195,17 @@ def _net() -> None:
         said = " ".join(f"{a}‹{d}›{b}" for d, (a, b) in zip(digits, named, strict=True))
         st.code(said, language=None, wrap_lines=True)
         say("Both neighbours right at **«n»** of «all» places.", n=right_ones, all=len(digits))
-        _budget(n_heads)
+        _budget(n_heads, reader)
         prose("heads", "budget", seeds=len(twoheads.SEEDS), most=twoheads.HEADS[-1], width=twoheads.WIDTH)
 
 
-def _budget(n_heads: int) -> None:
+def _budget(n_heads: int, reader: str) -> None:
     """How well nets with so many heads do, trained on the same budget."""
     says = _("The share of places with both neighbours right, by number of heads; the mean of three trainings.")
     bars.show(
         live.Picture(key="toy_scores", quantity="accuracy", says=says),
         [str(h) for h in twoheads.HEADS],
-        frame.cached(twoheads.scores).mean(1),
+        frame.cached(twoheads.scores, reader).mean(1),
         high=1.0,
         percent=True,
         marked=twoheads.HEADS.index(n_heads),

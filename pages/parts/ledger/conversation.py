@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -153,9 +152,7 @@ def conversation(model: Model, answered: bool) -> None:
 
 def _as_npz(demo: costs.Demo) -> bytes:
     """Every frame of the ledger's sliders for this model."""
-    file = io.BytesIO()
-    costs.run(demo).save(file)
-    return file.getvalue()
+    return costs.run(demo).as_npz()
 
 
 def _against(cache: np.ndarray, weights: float) -> np.ndarray:

@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.nets import dates as ed
 from core.nets import dates_task
-from pages.parts.masks import painting
 from pages.shared import controls, frame
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, filled, prose, say
@@ -73,7 +72,7 @@ def cross() -> None:
         "masks", "blocks", parameters=f"{frame.cached(ed.size):,}", accuracy=f"{frame.cached(_accuracy):.1%}", n=TESTED
     )
     trace = frame.cached(ed.run, demo)
-    st.download_button(_("The numbers (.npz)"), lambda: painting.as_npz(trace), "dates.npz", key="dates_npz")
+    st.download_button(_("The numbers (.npz)"), trace.as_npz, "dates.npz", key="dates_npz")
 
 
 TESTED = 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,6 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.masks import gradients
 from core.topics.masks import patterns as mk
-from core.trace import Trace
 from core.whatif import Change
 from pages.shared import controls, frame, story
 from pages.shared.asks import predict
@@ -203,13 +201,7 @@ def _below(demo: mk.Demo) -> None:
         else:
             label = filled(_("Wash off the paint («count»)"), count=len(demo.paint.open) + len(demo.paint.shut))
             st.button(label, on_click=controls.forget, args=("mask_paint",), key="wash")
-        st.download_button(_("The numbers (.npz)"), lambda: as_npz(mk.run(demo)), "masks.npz", key="mask_npz")
-
-
-def as_npz(trace: Trace) -> bytes:
-    file = io.BytesIO()
-    trace.save(file)
-    return file.getvalue()
+        st.download_button(_("The numbers (.npz)"), lambda: mk.run(demo).as_npz(), "masks.npz", key="mask_npz")
 
 
 def lamp(demo: mk.Demo) -> None:

@@ -244,13 +244,13 @@ def _order() -> None:
 def _rows(lines: tuple[watch.Line, ...], family: str) -> tuple[list[wiring.Row], list[watch.Line]]:
     """The lines to show: one block of each side in full, of the others the way out."""
     kept = [one for one in lines if _worth(one.name, family)]
+    texts = FORMULAS if family == "decoder" else FORMULAS | {"ffn_act": BENDS["gelu"]}  # the date model's bend
     rows, group = [], ""
-    formulas = FORMULAS if family == "decoder" else FORMULAS | {"ffn_act": BENDS["gelu"]}  # the date model's bend
     for one in kept:
         now = _group(one.name)
         *_scopes, last = one.name.split(".")
         text = CROSS.get(last, "") if ".cross." in one.name else ""
-        text = text or SIDES.get(last) or formulas[last]
+        text = text or SIDES.get(last) or texts[last]
         plus = last in ("resid_mid", "resid_post", "after_self", "after_cross", "out")
         shown = one.name.split(".", 1)[1] if "." in one.name else one.name
         rows.append(wiring.Row(shown, text, shape_of(one.shape), now if now != group else "", plus))
@@ -375,8 +375,15 @@ def true_size(reading: Any) -> None:
         id = _preset(names)
     with right:
         tokens = controls.pick("Tokens", LENGTHS, 14, key="m_tokens")
-    with st.spinner(_("Building it without numbers …"), show_time=False):
-        found = frame.cached(steps.sized, id, tokens)
+    try:
+        with st.spinner(_("Building it without numbers …"), show_time=False):
+            found = frame.cached(steps.sized, id, tokens)
+    except steps.TooLong as error:
+        template = N_(
+            "«name» cannot read «tokens» tokens: its positions are a learned table, and that has «rows» rows. Choose fewer."
+        )
+        say(template, name=names[id], tokens=f"{error.tokens:,}", rows=f"{error.rows:,}")
+        return
     layers = 1 + max(int(name.split(".")[0][5:]) for name, _shape in found.lines if name.startswith("block"))
     numbers = dict(name=names[id], weights=len(found.weights), lines=f"{len(found.lines):,}", layers=layers)
     numbers |= dict(

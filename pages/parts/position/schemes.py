@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -18,7 +17,7 @@ from core.nets import places as lengths
 from core.topics.position import schemes as po
 from core.topics.position import shuffle as sh
 from pages.parts.position import order
-from pages.parts.position.shuffle import SCHEMES, _keeps, _slider, power
+from pages.parts.position.shuffle import SCHEMES, power
 from pages.shared import controls, frame
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
@@ -37,6 +36,11 @@ HANDS = ("a", "warn", "v", "quiet")  # one colour a pair, told apart by the colo
 ASKED = (0, 1, 10, 31, 62, 63, 64, 65, 100, 255)
 INPUTS = {"words": N_("of the sentence"), "same": N_("one word, repeated")}
 SHOWN = {"scores": N_("scores"), "weights": N_("weights")}
+BASE = controls.Dial("pe_base", N_("Base"), po.BASES, shown=tuple(f"{b:,.0f}" for b in po.BASES))
+PLACE = controls.Dial("pe_place", N_("Place"), po.PLACES)
+OFFSET = controls.Dial("pe_offset", "k", po.OFFSETS)
+SLOPE = controls.Dial("slope_m", N_("Slope m"), po.SLOPES, shown=tuple(f"{m:.4f}" for m in po.SLOPES))
+START = controls.Dial("starts_at", N_("Text begins at"), po.STARTS)
 
 
 # ---- a vector for every place ----
@@ -50,16 +54,6 @@ def sinusoids() -> None:
 
 def _width() -> int:
     return controls.pick("Width d", po.WIDTHS, 32, key="pe_width")
-
-
-def _base() -> live.Slider:
-    now = controls.kept("pe_base", 10_000.0, controls.near(po.BASES))
-    return live.Slider("pe_base", _("Base"), po.BASES, now, tuple(f"{b:,.0f}" for b in po.BASES))
-
-
-def _let_base_go(name: str, value: Any) -> None:
-    if name == "pe_base" and value in po.BASES:
-        controls.keep("pe_base", value, 10_000.0)
 
 
 def _waves_of(d: int) -> list[str]:
@@ -85,9 +79,9 @@ def _rows(n: int, d: int) -> None:
             key="sinusoids",
             quantity="sinusoids",
             says=_(positions.SINUSOIDS.says),
-            slider=_base(),
+            slider=BASE.slider(),
             captions=_waves_of(d),
-            released=_let_base_go,
+            released=BASE.receive,
         ),
         frame.cached(po.tables, n, d),
         rows=[str(m) for m in range(n)],
@@ -136,9 +130,9 @@ def _curves(rows: np.ndarray, kept: list[int]) -> None:
             key="waves",
             quantity="waves",
             says=_("The first eight dimensions of the table, each a wave along the places."),
-            slider=_slider("pe_place", _("Place"), po.PLACES, 12, together=True),
+            slider=PLACE.slider(together=True),
             captions=[_("vector: {numbers} …").format(numbers=_numbers(row)) for row in rows],
-            released=_keeps("pe_place", po.PLACES, 12),
+            released=PLACE.receive,
         ),
         rows.T[kept],
         np.arange(len(rows)),
@@ -162,7 +156,7 @@ def _clock(rows: np.ndarray) -> None:
             key="clock",
             quantity="clock",
             says=_("Each pair of dimensions is the hand of a clock that turns with the place."),
-            slider=_slider("pe_place", _("Place"), po.PLACES, 12, together=True, hidden=True),
+            slider=PLACE.slider(together=True, hidden=True),
         ),
         np.zeros((1, 2)),
         [""],
@@ -193,9 +187,9 @@ def _map() -> None:
             key="offset",
             quantity="offset",
             says=_("The best map from the vector of a place to the vector k places on: rotations, and no constant."),
-            slider=_slider("pe_offset", "k", po.OFFSETS, 3),
+            slider=OFFSET.slider(),
             captions=[template.format(misses=power(float(a)), apart=power(float(b))) for a, b in numbers],
-            released=_keeps("pe_offset", po.OFFSETS, 3),
+            released=OFFSET.receive,
         ),
         found.fitted,
         rows=[str(i) for i in range(po.FEW)],
@@ -220,9 +214,9 @@ def _products(d: int, n: int = 48) -> None:
             key="dots",
             quantity="dots",
             says=_("The dot product of the vectors of any two places: only their distance counts."),
-            slider=_base(),
+            slider=BASE.slider(),
             captions=[template.format(uneven=power(float(x))) for x in frame.cached(_unevenness, n, d)],
-            released=_let_base_go,
+            released=BASE.receive,
         ),
         frame.cached(po.dots, n, d),
         rows=[str(m) for m in range(n)],
@@ -273,7 +267,7 @@ def _learned() -> None:
 def schemes(reading: Any) -> None:
     """Four ways to tell where words stand, and none, on the same vectors; one slider moves the text in all pictures."""
     st.subheader(_("Four schemes, and none: the same Q and K"), anchor=False)
-    config = subject.model().config
+    config = subject.config()
     one, two, three, four = st.columns([2.7, 2.7, 2.8, 1.9], vertical_alignment="bottom")
     with one:
         layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
@@ -292,7 +286,7 @@ def schemes(reading: Any) -> None:
         with place:
             _scheme(demo, scheme, getattr(found[scheme], step), found[scheme].moved, step, bound)
     with places[-1]:
-        prose("position", "schemes", slope=f"{po.slope_of(head):.3g}", rows=po.ROWS)
+        prose("position", "schemes", slope=f"{po.slope_of(head, config.n_heads):.3g}", rows=po.ROWS)
     if len(reading.tokens) > po.MOST:
         say("This text is long: here are its first «n» tokens.", n=po.MOST)
     with st.expander(_("Who does what, and who uses it")):
@@ -301,14 +295,14 @@ def schemes(reading: Any) -> None:
 
 def _along(demo: po.Demo) -> None:
     """The text on its places, and the one slider; it moves the five pictures without running them again."""
-    slider = _slider("starts_at", _("Text begins at"), po.STARTS, 0, together=True)
+    slider = START.slider(together=True)
     order.ruler(
         live.Picture(
             key="along",
             quantity="places",
             says=_("The text on its places. It moves as a whole."),
             slider=slider,
-            released=_keeps("starts_at", po.STARTS, 0),
+            released=START.receive,
         ),
         list(demo.names),
         po.ROWS,
@@ -328,7 +322,7 @@ def _scheme(demo: po.Demo, scheme: str, values: np.ndarray, moved: np.ndarray, s
             says=unmarked(
                 _("The «step» of one head with this scheme: «scheme»."), step=_(SHOWN[step]), scheme=_(SCHEMES[scheme])
             ),
-            slider=_slider("starts_at", _("Text begins at"), po.STARTS, 0, together=True, hidden=True),
+            slider=START.slider(together=True, hidden=True),
             captions=[template.format(moved=power(float(m))) for m in moved],
         ),
         values,
@@ -340,12 +334,7 @@ def _scheme(demo: po.Demo, scheme: str, values: np.ndarray, moved: np.ndarray, s
 
 
 def _download(demo: po.Demo) -> None:
-    def as_npz() -> bytes:
-        file = io.BytesIO()
-        po.run(demo).save(file)
-        return file.getvalue()
-
-    st.download_button(_("The numbers (.npz)"), as_npz, "positions.npz", key="positions_npz")
+    st.download_button(_("The numbers (.npz)"), lambda: po.run(demo).as_npz(), "positions.npz", key="positions_npz")
 
 
 def slopes(reading: Any) -> None:
@@ -356,23 +345,22 @@ def slopes(reading: Any) -> None:
         st.fragment(_ramp)(list(reading.tokens[: po.MOST]))
     with right:
         eight = ", ".join(f"1/{1 / m:.0f}" for m in po.slopes(8))
-        six = ", ".join(f"1/{1 / m:.3g}" for m in po.slopes(subject.model().config.n_heads))
+        six = ", ".join(f"1/{1 / m:.3g}" for m in po.slopes(subject.config().n_heads))
         far = po.t5_buckets((1, 7, 8, 15, 20, 127, 128, 1000))
-        prose("position", "slopes", eight=eight, six=six, heads=subject.model().config.n_heads, last=far[-1])
+        prose("position", "slopes", eight=eight, six=six, heads=subject.config().n_heads, last=far[-1])
 
 
 def _ramp(names: list[str]) -> None:
     stops, n = po.SLOPES, len(names)
-    now = controls.kept("slope_m", 2**-3, controls.near(stops))
     template = _("every {half} places back the weight is halved")
     matrix.show(
         live.Picture(
             key="ramps",
             quantity="alibi",
             says=_(positions.ALIBI.says),
-            slider=live.Slider("slope_m", _("Slope m"), stops, now, tuple(f"{m:.4f}" for m in stops)),
+            slider=SLOPE.slider(),
             captions=[template.format(half=f"{np.log(2) / m:.1f}") for m in stops],
-            released=_let_slope_go,
+            released=SLOPE.receive,
         ),
         frame.cached(po.ramps, n),
         rows=names,
@@ -380,11 +368,6 @@ def _ramp(names: list[str]) -> None:
         look=matrix.Look(bound=6.0, tall=340),
         shut=~np.tri(n, dtype=bool),
     )
-
-
-def _let_slope_go(name: str, value: Any) -> None:
-    if name == "slope_m" and value in po.SLOPES:
-        controls.keep("slope_m", value, 2**-3)
 
 
 # ---- at the foot of the page ----

@@ -34,6 +34,9 @@ READINGS = {"plain": N_("rotation, as trained"), "still": N_("no rotation"), "wi
 STEPS = tuple(range(sh.FRAMES))
 LETTERS = tuple(range(4, lengths.READ - 3, 4))  # stops of the slider; the ends have too few neighbours for a mean
 TOKENS = tuple(range(8, wo.READ - 8, 8))
+SHUFFLE = controls.Dial("shuffle", N_("Shuffle"), STEPS)
+LETTER = controls.Dial("letter", N_("Letter"), LETTERS, lengths.TRAINED)
+TOKEN = controls.Dial("token_at", N_("Token"), TOKENS, 256)
 
 
 def power(x: float) -> str:
@@ -93,7 +96,6 @@ def shuffle(demo: sh.Demo) -> None:
     """The signature: the cards change places, and their outputs move with them, or change."""
     found = frame.cached(sh.shuffled, demo)
     tokens, n = list(demo.text.tokens[: sh.MOST]), min(len(demo.text.tokens), sh.MOST)
-    now = controls.kept("shuffle", 0.0, controls.near(STEPS))
     every = (n - 1) * (n - 2) // 2  # the first token stays where it is
     template = _("{pairs} of {every} pairs turned round · largest change {error} · next word {word} {p}")
     captions = [
@@ -106,9 +108,9 @@ def shuffle(demo: sh.Demo) -> None:
             quantity="shuffled",
             signature=True,
             says=_("The words on their places, and under each what the model makes of it."),
-            slider=live.Slider("shuffle", _("Shuffle"), STEPS, now, tuple(str(s) for s in STEPS)),
+            slider=SHUFFLE.slider(),
             captions=captions,
-            released=_keeps("shuffle", STEPS, 0),
+            released=SHUFFLE.receive,
         ),
         tokens,
         found.places,
@@ -119,14 +121,6 @@ def shuffle(demo: sh.Demo) -> None:
         say("This text is long: only its first «n» tokens are shuffled.", n=sh.MOST)
     elif n < 3:
         say("There is nothing to shuffle in so short a text.")
-
-
-def _keeps(name: str, stops: tuple[int, ...], default: int) -> Any:
-    def receive(released: str, value: Any) -> None:
-        if released == name and value in stops:
-            controls.keep(name, value, default)
-
-    return receive
 
 
 def told(demo: sh.Demo) -> None:
@@ -177,7 +171,7 @@ def _losses() -> str:
         f"| {_(name)} | {wo.story_loss(True, mask):.2f} | {wo.story_loss(False, mask):.2f} |"
         for name, mask in ((N_("mask, as trained"), True), (N_("no mask"), False))
     ]
-    blind = f"{np.log(subject.model().config.vocab_size):.1f}"
+    blind = f"{np.log(subject.config().vocab_size):.1f}"
     return head + "\n".join(rows) + "\n\n" + filled(_("Blind guessing costs «blind»."), blind=blind)
 
 
@@ -205,9 +199,9 @@ def _letter_curves() -> None:
             key="letters",
             quantity="loss_by_letter",
             says=says.format(n=lengths.TRAINED),
-            slider=_slider("letter", _("Letter"), LETTERS, lengths.TRAINED),
+            slider=LETTER.slider(),
             captions=_read_off({_(SCHEMES[s]): row for s, row in zip(lengths.SCHEMES, losses, strict=True)}, LETTERS),
-            released=_keeps("letter", LETTERS, lengths.TRAINED),
+            released=LETTER.receive,
         ),
         losses,
         np.arange(1, lengths.READ + 1),
@@ -230,11 +224,6 @@ def _read_off(rows: dict[str, np.ndarray], places: tuple[int, ...]) -> list[str]
 
 def _loss(x: float) -> str:
     return f"{x:.2f}" if np.isfinite(x) else "—"
-
-
-def _slider(name: str, label: str, stops: tuple[int, ...], default: int, **how: bool) -> live.Slider:
-    now = controls.kept(name, float(default), controls.near(stops))
-    return live.Slider(name, label, stops, now, tuple(map(str, stops)), **how)
 
 
 def long_stories() -> None:
@@ -261,9 +250,9 @@ def _story_curves(context: int) -> None:
             key="long_stories",
             quantity="loss_by_token",
             says=says.format(n=context),
-            slider=_slider("token_at", _("Token"), TOKENS, 256),
+            slider=TOKEN.slider(),
             captions=_read_off({_(name): row for name, row in zip(READINGS.values(), losses, strict=True)}, TOKENS),
-            released=_keeps("token_at", TOKENS, 256),
+            released=TOKEN.receive,
         ),
         losses,
         np.arange(1, wo.READ),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
-
-import numpy as np
 import streamlit as st
 
 from core import attention as at
 from core.topics.projections import linear as ln
 from core.topics.projections import product
 from core.topics.projections import query as pj
+from core.trace import as_npz
 from pages.parts.projections.turning import Room
 from pages.shared import frame
 from pages.shared.asks import check as checks
@@ -22,13 +20,9 @@ from pages.shared.text import N_, _, prose
 def downloads(room: Room) -> None:
     """X, the three matrices, and what comes of them."""
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(_("The numbers (.npz)"), lambda: as_npz(room.demo), "projections.npz", key="npz")
-
-
-def as_npz(demo: pj.Demo) -> bytes:
-    file = io.BytesIO()
-    np.savez_compressed(file, **product.arrays(demo))
-    return file.getvalue()
+        st.download_button(
+            _("The numbers (.npz)"), lambda: as_npz(product.arrays(room.demo)), "projections.npz", key="npz"
+        )
 
 
 def code(which: str) -> None:

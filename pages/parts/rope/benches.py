@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,8 +10,8 @@ import streamlit as st
 from core import rope as rp
 from core.lab import subject
 from core.topics.rope import clocks as ck
-from pages.parts.rope.faces import Room, chosen_pair, power
-from pages.shared import controls, frame
+from pages.parts.rope.faces import Room, pair_of, power
+from pages.shared import controls, frame, readers
 from pages.shared.pictures import bars, code, live, matrix, plane
 from pages.shared.text import N_, _, prose, say
 
@@ -26,19 +24,15 @@ LABS = {
 PAIRINGS = {"halves": N_("halves: (0, 2), (1, 3)"), "adjacent": N_("neighbours: (0, 1), (2, 3)")}
 FOUR = (1.0, 2.0, 3.0, 4.0)
 STRIPES = 24
-TURNED = 6  # positions by which the single pair is turned at first
+PLACE = controls.Dial("rope_m", N_("Position m"), ck.POSITIONS, 6)
+WAY = controls.Dial("rope_way", N_("Vector points to"), ck.DIRECTIONS, ck.DIRECTIONS[4], unit="°")
+PART = controls.Dial("rope_part", N_("Rotation done"), ck.PARTS, shown=tuple(f"{p:.0%}" for p in ck.PARTS))
+OF_FOUR = controls.Dial("rope_four", N_("Position m"), ck.POSITIONS)
+NUMBER = readers.number(-1000, 1000)
 
 
 def bench(lab: str, room: Room) -> None:
     {"pair": one_pair, "head": whole_head, "pairing": pairing, "where": where}[lab](room)
-
-
-def _keeper(name: str, stops: tuple[float, ...], default: float) -> Callable[[str, Any], None]:
-    def receive(released: str, value: Any) -> None:
-        if released == name and value in stops:
-            controls.keep(name, value, default)
-
-    return receive
 
 
 # ---- one pair ----
@@ -46,13 +40,9 @@ def _keeper(name: str, stops: tuple[float, ...], default: float) -> Callable[[st
 
 def one_pair(room: Room) -> None:
     """The rotation matrix: the slider is the position, the other one turns the vector itself; both can be dragged."""
-    pair = chosen_pair(room.pairs)
-    found = frame.cached(ck.turning, pair)
-    m = controls.kept("rope_m", TURNED, controls.near(ck.POSITIONS))
-    way = controls.kept("rope_way", ck.DIRECTIONS[4], controls.near(ck.DIRECTIONS))
-    keep = [_keeper("rope_m", ck.POSITIONS, TURNED), _keeper("rope_way", ck.DIRECTIONS, ck.DIRECTIONS[4])]
-    degrees = tuple(f"{d}°" for d in ck.DIRECTIONS)
-    second = live.Slider("rope_way", _("Vector points to"), ck.DIRECTIONS, way, degrees)
+    pair = pair_of(room.pairs).now()
+    theta = float(room.theta[pair])
+    found = frame.cached(ck.turning, theta)
     ring = np.linspace(0, 2 * math.pi, 97)
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -61,8 +51,8 @@ def one_pair(room: Room) -> None:
                 key="one_pair",
                 quantity="rotation",
                 says=_("A vector and the same vector turned by its position."),
-                slider=live.Slider("rope_m", _("Position m"), ck.POSITIONS, m, tuple(str(p) for p in ck.POSITIONS)),
-                released=lambda name, value: [receive(name, value) for receive in keep] and None,
+                slider=PLACE.slider(),
+                released=controls.receivers(PLACE, WAY),
             ),
             np.array([[1, 0], [0, 1], [-1, 0], [0, -1]]),
             ["0", "π/2", "π", "3π/2"],
@@ -75,11 +65,10 @@ def one_pair(room: Room) -> None:
                 shapes=(plane.Shape(np.stack([np.cos(ring), np.sin(ring)], -1)[None]),),
                 readout={_("m θ in rad"): found.radians, _("in degrees"): found.degrees},
                 bounds=(-1.25, 1.25, -1.2, 1.2),
-                second=second,
+                second=WAY.slider(),
             ),
         )
     with right:
-        theta = float(ck.meeting(room.demo).theta[pair])
         prose("rope", "pair", i=pair, theta=f"{theta:.4g}", degrees=f"{math.degrees(theta):.1f}", d=2 * room.pairs)
 
 
@@ -101,14 +90,13 @@ def whole_head(room: Room) -> None:
 
 def _morph(room: Room, which: str) -> None:
     values = frame.cached(ck.morph, room.demo, which).values
-    part = controls.kept("rope_part", 0.0, controls.near(ck.PARTS))
     matrix.show(
         live.Picture(
             key="morph",
             quantity=f"{which}_rot",
             says=_("All numbers of one head, before and after the rotation."),
-            slider=live.Slider("rope_part", _("Rotation done"), ck.PARTS, part, tuple(f"{p:.0%}" for p in ck.PARTS)),
-            released=_keeper("rope_part", ck.PARTS, 0.0),
+            slider=PART.slider(),
+            released=PART.receive,
         ),
         values,
         rows=list(room.demo.text.tokens),
@@ -126,7 +114,7 @@ def _morph(room: Room, which: str) -> None:
 
 def _tables(room: Room) -> None:
     n = max(16, len(room.demo.text.tokens))
-    cos, sin = frame.cached(ck.cos_sin, n)
+    cos, sin = frame.cached(ck.cos_sin, room.demo.text, n)
     left, right = st.columns(2, gap="medium")
     for column, name, values, quantity in ((left, "cos", cos, rp.COSINES), (right, "sin", sin, rp.SINES)):
         with column:
@@ -183,7 +171,7 @@ def pairing(room: Room) -> None:
     with left:
         st.fragment(_four)(x, kind)
     with right:
-        found = frame.cached(ck.conventions, room.demo.text.ids)
+        found = frame.cached(ck.conventions, room.demo.text)
         prose(
             "rope",
             "pairing",
@@ -198,15 +186,14 @@ def pairing(room: Room) -> None:
 
 
 def _four(x: tuple[float, ...], kind: str) -> None:
-    m = controls.kept("rope_four", 0, controls.near(ck.POSITIONS))
     quarter = "rotate_half(x)" if kind == "halves" else "rotate_pairs(x)"
     matrix.show(
         live.Picture(
             key="four",
             quantity="four",
             says=_("Four numbers, their quarter turn, and the sum of both with cosine and sine."),
-            slider=live.Slider("rope_four", _("Position m"), ck.POSITIONS, m, tuple(str(p) for p in ck.POSITIONS)),
-            released=_keeper("rope_four", ck.POSITIONS, 0),
+            slider=OF_FOUR.slider(),
+            released=OF_FOUR.receive,
         ),
         frame.cached(ck.four, x, kind),
         rows=["x", quarter, "x · cos", "rot(x) · sin", _("sum: x turned")],
@@ -218,8 +205,8 @@ def _four(x: tuple[float, ...], kind: str) -> None:
 def _four_numbers() -> tuple[float, ...]:
     default = " ".join(f"{x:g}" for x in FOUR)
     typed = controls.typed("Four numbers", default, key="rope_x", longest=60)
-    numbers = [controls.as_number(word) for word in (typed or "").replace(",", " ").split()]
-    if len(numbers) != 4 or any(x is None or abs(x) > 1000 for x in numbers):
+    numbers = [NUMBER(word) for word in typed.replace(",", " ").split()]
+    if len(numbers) != 4 or None in numbers:
         say("This needs four numbers with blanks between them. Here is the example instead.")
         return FOUR
     return tuple(numbers)
@@ -244,12 +231,12 @@ def where(room: Room) -> None:
         st.markdown(f"**{_('Next word')}**")
         bars.next_words(bars.with_answer(now.words, now.asked), key="rope_next", answer=answer.id)
         say("p(«word») = «now», untouched «then»", word=answer.token, now=f"{now.asked.p:.3f}", then=f"{answer.p:.3f}")
-    _cost()
+    _cost(room)
 
 
-def _cost() -> None:
-    found = frame.cached(ck.cost)
-    total = 4 * found.projection + found.rope
+def _cost(room: Room) -> None:
+    found = frame.cached(ck.cost, room.demo.text)
+    total = sum(found.maps) + found.rope
     left, right = st.columns([3, 2], gap="medium")
     with left:
         bars.show(
@@ -259,7 +246,7 @@ def _cost() -> None:
                 says=_("Shares of the multiplications in one block's attention, before any score."),
             ),
             ["W_Q", "W_K", "W_V", "W_O", "RoPE"],
-            np.array([found.projection] * 4 + [found.rope]) / total,
+            np.array([*found.maps, found.rope]) / total,
             marked=4,
             percent=True,
         )
@@ -269,7 +256,7 @@ def _cost() -> None:
             "rope",
             "cost",
             rope=f"{found.rope:,}",
-            one=f"{found.projection:,}",
+            one=f"{found.maps[0]:,}",
             share=f"{share:.2%}",
             learned=found.learned,
             all=f"{found.all:,}",

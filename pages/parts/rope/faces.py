@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from core.lab import subject
 from core.lab import text as sentence
 from core.topics.rope import clocks as ck
 from pages.parts.rope import clocks as faces
-from pages.shared import controls, frame, story
+from pages.shared import controls, frame, readers, story
 from pages.shared.asks import check as checks
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, live
@@ -22,6 +20,9 @@ from pages.shared.text import N_, _, prose, say
 FAR = 30  # places both words move in the question
 PAIR = 5  # the pair on the clock faces at first: neither a blur nor asleep
 HEAD = (2, 0)  # a head that listens to the place
+NO_ROTATION = N_("This model has no rotation: it learned a row of its table for every position.")
+MOVE = controls.Setting("rope_move", heard="move")
+SHIFT = controls.Dial("rope_shift", N_("Move by"), ck.SHIFTS, shown=tuple(f"+{shift}" for shift in ck.SHIFTS))
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ class Room:
 
     demo: ck.Demo
     pairs: int
+
+    @property
+    def theta(self) -> np.ndarray:
+        """(pair,) radians a position."""
+        return frame.cached(ck.meeting, self.demo).theta.numpy()
 
     @property
     def words(self) -> tuple[str, str]:
@@ -44,7 +50,7 @@ class Room:
 
 def room() -> Room:
     """The controls above the clock faces."""
-    config = subject.model().config
+    config = subject.config()
     left, right = st.columns([5, 4], vertical_alignment="bottom", gap="medium")
     with left:
         reading = story.box()
@@ -63,6 +69,11 @@ def room() -> Room:
     with three:
         say("A head's «pairs» pairs of numbers, as the model made them for your sentence.", pairs=config.head_dim // 2)
     demo = ck.Demo(sentence.of(reading), layer, head, query, key)
+    try:
+        frame.cached(ck.meeting, demo)
+    except sentence.Cannot as no:
+        st.warning(_(str(no)))
+        st.stop()
     return Room(demo, config.head_dim // 2)
 
 
@@ -98,45 +109,30 @@ def one_score(room: Room) -> ck.Law:
 
 def clock_faces(room: Room, shown_pair: int) -> None:
     """The signature picture. A click on another pair runs the whole page: other parts look at this pair too."""
-    move = controls.kept("rope_move", "both", controls.one_of(ck.MOVES))
-    pair = chosen_pair(room.pairs)
-    shift = controls.kept("rope_shift", 0, controls.near(ck.SHIFTS))
-    shown = tuple(f"+{shift}" for shift in ck.SHIFTS)
-    slider = live.Slider("rope_shift", _("Move by"), ck.SHIFTS, shift, shown)
+    pair = pair_of(room.pairs)
     faces.show(
         live.Picture(
             key="clocks",
             quantity="scores",
             says=_("Two hands that turn with the position, the angle between them, and the score."),
-            slider=slider,
+            slider=SHIFT.slider(),
             signature=True,
-            released=_receiver(room),
+            released=controls.receivers(SHIFT, MOVE, pair),
         ),
         frame.cached(ck.clocks, room.demo),
-        ck.meeting(room.demo).theta.numpy(),
+        room.theta,
         room.words,
         (room.demo.query, room.demo.key),
-        move=move,
-        pair=pair,
+        move=MOVE.now(),
+        pair=pair.now(),
     )
-    if pair != shown_pair:
+    if pair.now() != shown_pair:
         st.rerun()
 
 
-def chosen_pair(pairs: int) -> int:
-    return int(controls.kept("rope_pair", PAIR, controls.near(range(pairs))))
-
-
-def _receiver(room: Room) -> Callable[[str, Any], None]:
-    def receive(name: str, value: Any) -> None:
-        if name == "rope_shift" and value in ck.SHIFTS:
-            controls.keep(name, int(value), 0)
-        elif name == "move" and value in ck.MOVES:
-            controls.keep("rope_move", value, "both")
-        elif name == "pair" and isinstance(value, int) and 0 <= value < room.pairs:
-            controls.keep("rope_pair", value, PAIR)
-
-    return receive
+def pair_of(pairs: int) -> controls.Setting:
+    """The pair that all parts of the page look at."""
+    return controls.Setting("rope_pair", min(PAIR, pairs - 1), readers.whole(0, pairs - 1), heard="pair")
 
 
 def law(room: Room) -> None:
@@ -179,7 +175,7 @@ def signed(x: float, digits: int) -> str:
 def kinds(room: Room) -> None:
     """One head listens to the place, another to the content: how far the score swings if the query alone moves."""
     all_heads = replace(room.demo, layer=0, head=0)  # what swings is found in all of them at once
-    found, heads = frame.cached(ck.swings, all_heads), subject.model().config.n_heads
+    found, heads = frame.cached(ck.swings, all_heads), subject.config().n_heads
     wild, calm = (divmod(int(i), heads) for i in (found.relative.argmax(), found.relative.argmin()))
     lines = []
     for name, at in (("chosen", (room.demo.layer, room.demo.head)), ("swings most", wild), ("swings least", calm)):
@@ -199,8 +195,8 @@ def kinds(room: Room) -> None:
 
 
 def _open(layer: int, head: int) -> None:
-    controls.keep("layer", layer, HEAD[0])
-    controls.keep("head", head, HEAD[1])
+    controls.Setting("layer", HEAD[0]).keep(layer)
+    controls.Setting("head", HEAD[1]).keep(head)
 
 
 KINDS = {"chosen": N_("chosen"), "swings most": N_("swings most"), "swings least": N_("swings least")}
@@ -209,18 +205,13 @@ KINDS = {"chosen": N_("chosen"), "swings most": N_("swings most"), "swings least
 def download(room: Room) -> None:
     """The tensors behind the clock faces: q and k before and after the rotation, and the scores."""
 
-    def packed() -> bytes:
-        file = io.BytesIO()
-        ck.recorded(room.demo).save(file)
-        return file.getvalue()
-
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(_("The numbers (.npz)"), packed, "rope.npz", key="rope_npz")
+        st.download_button(_("The numbers (.npz)"), lambda: ck.recorded(room.demo).as_npz(), "rope.npz", key="rope_npz")
 
 
 def check(room: Room, pair: int) -> None:
     """An angle of the visitor's own pair and words."""
-    theta = float(ck.meeting(room.demo).theta[pair])
+    theta = float(room.theta[pair])
     away = room.demo.query - room.demo.key
     checks.number(
         N_(

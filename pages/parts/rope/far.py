@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,18 +29,18 @@ DASHED = {"plain", "abf", "dynamic", "yarn", "window"}  # whose colours look ali
 ROLES = {"plain": "quiet", "pi": "q", "abf": "a", "ntk": "k", "dynamic": "warn", "yarn": "v", "window": "a"}
 GUESSES = tuple(round(1 + k / 5, 1) for k in range(46))  # nats, 1 to 10
 MODEL = lr.Model()
+BASE = controls.Dial("rope_base", N_("Base b"), lr.BASES, lr.BASES[0], shown=tuple(f"{b:,}" for b in lr.BASES))
+FACTOR = controls.Dial(
+    "rope_s", N_("Factor s"), lr.STRETCHES, lr.STRETCHES[32], shown=tuple(f"{s:.2f}" for s in lr.STRETCHES)
+)
+REPAIR = controls.Dial(
+    "rope_fix", N_("Factor s"), long_losses.FACTORS, 2.5, shown=tuple(f"{s:.2f}" for s in long_losses.FACTORS)
+)
+LOSS = controls.Setting("rope_loss")
 
 
 def _series(methods: tuple[str, ...]) -> list[Series]:
     return [Series(_(NAMES[m]), ROLES[m], dash=m in DASHED) for m in methods]
-
-
-def _keeper(name: str, stops: tuple[float, ...], default: float) -> Callable[[str, Any], None]:
-    def receive(released: str, value: Any) -> None:
-        if released == name and value in stops:
-            controls.keep(name, value, default)
-
-    return receive
 
 
 # ---- the loss, guessed first ----
@@ -53,8 +52,8 @@ def guess() -> None:
     plain, at, trained = found.values[0, 0], found.at, text.context()
     inside = at < trained
     flat = min(GUESSES, key=lambda g: abs(g - float(plain[inside].mean())))
-    chosen = controls.kept("rope_guess", flat, controls.near(GUESSES))
-    shown = controls.kept("rope_loss", "no", controls.one_of(("no", "yes"))) == "yes"
+    guessed = controls.Dial("rope_guess", N_("At the end"), GUESSES, flat, shown=tuple(f"{g:.1f}" for g in GUESSES))
+    chosen, shown = guessed.now(), LOSS.now() == "yes"
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
@@ -62,8 +61,8 @@ def guess() -> None:
                 key="rope_guess",
                 quantity="loss",
                 says=_("Loss along four long stories, nats a token."),
-                slider=live.Slider("rope_guess", _("At the end"), GUESSES, chosen, tuple(f"{g:.1f}" for g in GUESSES)),
-                released=_keeper("rope_guess", GUESSES, flat),
+                slider=guessed.slider(),
+                released=guessed.receive,
             ),
             _drawn(plain, at, shown),
             at,
@@ -77,7 +76,7 @@ def guess() -> None:
         if shown:
             _verdict(plain, at, chosen)
         else:
-            st.button(_("Show what happens"), key="rope_show", on_click=controls.keep, args=("rope_loss", "yes", "no"))
+            st.button(_("Show what happens"), key="rope_show", on_click=LOSS.keep, args=("yes",))
 
 
 def _drawn(plain: np.ndarray, at: np.ndarray, shown: bool) -> np.ndarray:
@@ -114,11 +113,6 @@ def base() -> None:
     prose("rope", "base", **numbers, before=int(found.unseen[0]), after=int(found.unseen[-1]), d=MODEL.head_dim)
 
 
-def _base_slider(**how: bool) -> live.Slider:
-    now = controls.kept("rope_base", lr.BASES[0], controls.near(lr.BASES))
-    return live.Slider("rope_base", _("Base b"), lr.BASES, now, tuple(f"{b:,}" for b in lr.BASES), together=True, **how)
-
-
 def _turns(found: lr.Spectrum) -> None:
     flat = np.ones_like(found.turns)
     said = _("{unseen} pairs stand at angles that training never showed; {slow} never finish a turn within {reach}.")
@@ -128,12 +122,12 @@ def _turns(found: lr.Spectrum) -> None:
             key="rope_turns",
             quantity="turns",
             says=_("Turns each pair has made at a far position, and what it had seen in training."),
-            slider=_base_slider(),
+            slider=BASE.slider(together=True),
             captions=[
                 said.format(unseen=int(u), slow=int(s), reach=reach)
                 for u, s in zip(found.unseen, found.unfinished, strict=True)
             ],
-            released=_keeper("rope_base", lr.BASES, lr.BASES[0]),
+            released=BASE.receive,
         ),
         np.stack([found.turns, flat * found.seen, flat], 1),
         np.arange(found.turns.shape[1]),
@@ -154,7 +148,7 @@ def _waves(found: lr.Spectrum) -> None:
             key="rope_waves",
             quantity="wavelength",
             says=_("How many tokens each pair needs for one turn."),
-            slider=_base_slider(hidden=True),
+            slider=BASE.slider(together=True, hidden=True),
         ),
         np.stack([found.waves, np.full_like(found.waves, lr.REACH)], 1),
         np.arange(found.waves.shape[1]),
@@ -184,20 +178,14 @@ def methods() -> None:
     code.show(lr.RAMP)
 
 
-def _factor_slider(**how: bool) -> live.Slider:
-    now = controls.kept("rope_s", lr.STRETCHES[32], controls.near(lr.STRETCHES))
-    shown = tuple(f"{s:.2f}" for s in lr.STRETCHES)
-    return live.Slider("rope_s", _("Factor s"), lr.STRETCHES, now, shown, together=True, **how)
-
-
 def _slow(pairs: int) -> None:
     lines.show(
         live.Picture(
             key="rope_slow",
             quantity="slowdown",
             says=_("How many times slower each pair turns than it was trained to."),
-            slider=_factor_slider(),
-            released=_keeper("rope_s", lr.STRETCHES, lr.STRETCHES[32]),
+            slider=FACTOR.slider(together=True),
+            released=FACTOR.receive,
         ),
         frame.cached(lr.slowdowns, MODEL),
         np.arange(pairs),
@@ -218,7 +206,7 @@ def _far(pairs: int) -> None:
             key="rope_far",
             quantity="angles",
             says=_("The angle of one slow pair along the text."),
-            slider=_factor_slider(hidden=True),
+            slider=FACTOR.slider(together=True, hidden=True),
         ),
         np.concatenate([angles, seen], 1),
         places,
@@ -233,7 +221,7 @@ def _far(pairs: int) -> None:
 def repaired() -> None:
     """Every method on the embedded model, measured."""
     found, trained = frame.cached(long_losses.curves), text.context()
-    s = controls.kept("rope_fix", 2.5, controls.near(long_losses.FACTORS))
+    s = REPAIR.now()
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
@@ -241,10 +229,8 @@ def repaired() -> None:
                 key="rope_fix",
                 quantity="loss",
                 says=_("Loss along four long stories, with every method."),
-                slider=live.Slider(
-                    "rope_fix", _("Factor s"), long_losses.FACTORS, s, tuple(f"{s:.2f}" for s in long_losses.FACTORS)
-                ),
-                released=_keeper("rope_fix", long_losses.FACTORS, 2.5),
+                slider=REPAIR.slider(),
+                released=REPAIR.receive,
             ),
             found.values,
             found.at,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -14,7 +13,7 @@ from core.lab import provenance, subject
 from core.lab import text as sentence
 from core.topics.softmax import lab
 from pages.parts.softmax import swatch
-from pages.shared import controls, frame, story
+from pages.shared import controls, frame, readers, story
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, figures, live, matrix, plane
 from pages.shared.text import N_, _, filled, prose, say
@@ -31,17 +30,18 @@ EXAMPLES = {  # scores -> what they show
     "0 0 0 0 0 0 0 0": N_("All the same"),
 }
 CLOSER = {"steps": N_("step by step"), "mix": N_("mix colours"), "triangle": N_("the triangle")}
+HEAT = controls.Dial(
+    "temperature", N_("Temperature"), lab.TEMPERATURES, shown=tuple(f"{t:.2f}" for t in lab.TEMPERATURES)
+)
 STEP_ROWS = (N_("ẑ = z ÷ T"), "e^ẑ", "ẑ − max", "e^(ẑ − max)", N_("share"))
 
 
 @dataclass(frozen=True)
 class Row:
-    """The scores on the bench. names: what each stands for; left_out: how many a long row has lost, and their share."""
+    """The scores on the bench. names: what each stands for."""
 
     scores: lab.Scores
     names: tuple[str, ...]
-    left_out: int = 0
-    lost: float = 0.0
 
     @property
     def labels(self) -> list[str]:
@@ -92,30 +92,17 @@ def _query(tokens: tuple[str, ...]) -> int:
     return controls.listed(_("The row of"), places, last, key="row_of", shown=lambda i: f"{i} · {tokens[i]}")
 
 
-def _between(low: int, high: int) -> Any:
-    def read(text: str) -> int | None:
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 5 and low <= int(text) <= high else None
-
-    return read
-
-
 def _fitting(scores: lab.Scores, names: tuple[str, ...]) -> Row:
     """At most 16 scores: the largest of a long row, in their order."""
     if len(scores) <= lab.MOST_SCORES:
         return Row(scores, names)
     kept = lab.largest(scores, lab.MOST_SCORES)
     whole = lab.run(lab.Demo(scores))["shares"].value
-    some = Row(
-        tuple(scores[i] for i in kept),
-        tuple(names[i] for i in kept),
-        len(scores) - len(kept),
-        float(1 - whole[kept].sum()),
-    )
     template = N_(
         "This row has «n» scores. Here its «most» largest share among themselves; the others held «lost» of the weight."
     )
-    say(template, n=len(scores), most=lab.MOST_SCORES, lost=f"{some.lost:.1%}")
-    return some
+    say(template, n=len(scores), most=lab.MOST_SCORES, lost=f"{1 - whole[kept].sum():.1%}")
+    return Row(tuple(scores[i] for i in kept), tuple(names[i] for i in kept))
 
 
 def typed_row() -> Row:
@@ -135,8 +122,9 @@ def typed_row() -> Row:
 def read_scores(text: str) -> lab.Scores | None:
     """'2, 1 0.1' -> (2.0, 1.0, 0.1); None for anything that is not 2 to 16 numbers of a sensible size."""
     parts = text.translate(str.maketrans("−,;，、；", "-     ")).split()
-    numbers = [controls.as_number(part) for part in parts[: lab.MOST_SCORES + 1]]
-    fit = 2 <= len(numbers) <= lab.MOST_SCORES and all(x is not None and abs(x) <= HIGHEST for x in numbers)
+    read = readers.number(-HIGHEST, HIGHEST)
+    numbers = [read(part) for part in parts[: lab.MOST_SCORES + 1]]
+    fit = 2 <= len(numbers) <= lab.MOST_SCORES and None not in numbers
     return tuple(numbers) if fit else None
 
 
@@ -149,9 +137,10 @@ def _examples() -> None:
 
 def put_on_bench(scores: str) -> None:
     """These scores, typed in, at temperature 1: used by buttons."""
-    controls.keep("scores", scores, TYPED)
-    controls.keep("scores_of", "typed", "model")
-    controls.forget("temperature", "slope", "score")
+    controls.Setting("scores").keep(scores)
+    controls.Setting("scores_of").keep("typed")
+    for forgotten in (HEAT, controls.Setting("slope"), controls.Setting("score")):
+        forgotten.forget()
 
 
 # ---- guess first ----
@@ -193,14 +182,12 @@ def prediction(row: Row) -> None:
 
 def heat() -> live.Slider:
     """The temperature; all pictures that show it move with it."""
-    stops = lab.TEMPERATURES
-    now = controls.kept("temperature", 1.0, controls.near(stops))
-    return live.Slider("temperature", _("Temperature"), stops, now, tuple(f"{t:.2f}" for t in stops), together=True)
+    return HEAT.slider(together=True)
 
 
-def _let_go(name: str, value: Any) -> None:
-    if name == "temperature" and value in lab.TEMPERATURES:
-        controls.keep("temperature", value, 1.0)
+def _cell(word: str, rows: int, columns: int) -> controls.Setting:
+    """The cell that is written out."""
+    return controls.Setting(word, None, controls.within(rows, columns), heard="cell")
 
 
 def shares(row: Row, found: lab.Heated, slider: live.Slider) -> None:
@@ -214,7 +201,7 @@ def shares(row: Row, found: lab.Heated, slider: live.Slider) -> None:
             slider=slider,
             captions=[template.format(bits=f"{max(0.0, bits):.2f}", most=most) for bits in found.entropy],
             signature=True,
-            released=_let_go,
+            released=HEAT.receive,
         ),
         row.labels,
         found.shares,
@@ -227,14 +214,8 @@ def shares(row: Row, found: lab.Heated, slider: live.Slider) -> None:
 def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] | None:
     """The whole Jacobian, moving with the shares. Returns the chosen cell."""
     n, names = len(row.scores), list(row.names)
-    cell = controls.kept("slope", None, controls.as_cell)
-    cell = cell if cell and max(cell) < n else None
-    cells = controls.released_cell(n, n, "slope")
-
-    def receive(name: str, value: Any) -> None:
-        cells(name, value)
-        _let_go(name, value)
-
+    chosen = _cell("slope", n, n)
+    cell = chosen.now()
     template = _("largest slope {most}, of at most 0.25")
     matrix.show(
         live.Picture(
@@ -243,7 +224,7 @@ def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] 
             says=_(sm.SLOPES.says),
             slider=replace(slider, hidden=True),  # the one beside it moves both
             captions=[template.format(most=tell(m)) for m in found.slopes.max((1, 2))],
-            released=receive,
+            released=controls.receivers(HEAT, chosen),
         ),
         found.slopes,
         rows=names,
@@ -262,14 +243,8 @@ def closer(row: Row, found: lab.Heated, slider: live.Slider) -> None:
 
 def _steps(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     n = len(row.scores)
-    cell = controls.kept("score", None, controls.as_cell)
-    cell = cell if cell and cell[0] < len(STEP_ROWS) and cell[1] < n else None
-    cells = controls.released_cell(len(STEP_ROWS), n, "score")
-
-    def receive(name: str, value: Any) -> None:
-        cells(name, value)
-        _let_go(name, value)
-
+    chosen = _cell("score", len(STEP_ROWS), n)
+    cell = chosen.now()
     calm = found.steps[lab.TEMPERATURES.index(1.0)]
     finite = np.abs(np.where(np.isfinite(calm), calm, 0)).max(1)
     template = _("max {most} · sum of e^ẑ {naive} · sum of e^(ẑ − max) {total} · the shares add up to {one}")
@@ -283,7 +258,7 @@ def _steps(row: Row, found: lab.Heated, slider: live.Slider) -> None:
             captions=[
                 template.format(most=tell(m), naive=tell(a), total=tell(b), one=tell(s)) for m, a, b, s in numbers
             ],
-            released=receive,
+            released=controls.receivers(HEAT, chosen),
         ),
         found.steps,
         rows=[_(name) for name in STEP_ROWS],
@@ -368,7 +343,7 @@ def _mix(row: Row, found: lab.Heated, slider: live.Slider) -> None:
                 says=_("The colours of the row, mixed with its shares."),
                 slider=slider,
                 captions=[template.format(r=f"{r:.0f}", g=f"{g:.0f}", b=f"{b:.0f}") for r, g, b in mixed],
-                released=_let_go,
+                released=HEAT.receive,
             ),
             found.shares,
             colours,
@@ -405,7 +380,7 @@ def _triangle(row: Row, found: lab.Heated, slider: live.Slider) -> None:
                 says=_("Three shares as one point of a triangle, moving with the temperature."),
                 slider=slider,
                 captions=[" · ".join(f"{n} {p:.3f}" for n, p in zip(names, ps, strict=True)) for ps in seen.shares],
-                released=_let_go,
+                released=HEAT.receive,
             ),
             lab.CORNERS,
             names,

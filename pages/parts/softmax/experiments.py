@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import io
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from core.topics.softmax import lab
 from pages.parts.softmax.bench import Row, power, put_on_bench, table, tell, written
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame, readers
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import bars, live, matrix
@@ -29,17 +27,51 @@ CLAIMS = {
 }
 
 
-def _keeps(name: str, stops: tuple[float, ...], default: float) -> Any:
-    def receive(released: str, value: Any) -> None:
-        if released == name and value in stops:
-            controls.keep(name, value, default)
-
-    return receive
+def _dial(word: str, label: str, stops: tuple[float, ...]) -> controls.Dial:
+    return controls.Dial(word, label, stops, shown=tuple(f"{x:.4g}".replace("-", "−") for x in stops))
 
 
-def _slider(name: str, label: str, stops: tuple[float, ...], default: float) -> live.Slider:
-    now = controls.kept(name, default, controls.near(stops))
-    return live.Slider(name, label, stops, now, tuple(f"{x:.4g}".replace("-", "−") for x in stops))
+CONSTANT = _dial("add_c", "c", lab.ADDED)
+LARGEST = _dial("largest", N_("Largest score"), lab.LARGEST)
+
+
+def drag_one(row: Row) -> None:
+    """Bars to be taken by the hand: one score moves, all shares answer."""
+    st.subheader(_("Drag one bar"), anchor=False)
+    one = controls.Setting("drag", int(np.argmax(row.scores)), readers.whole(0, len(row.scores) - 1), heard="bar")
+    place = one.now()
+    found = frame.cached(lab.dragged, row.scores, place)
+    to = controls.Dial(
+        "drag_to", N_("Its score"), found.stops, row.scores[place], shown=tuple(map(written, found.stops))
+    )
+    if address.changed("dragged row", row.scores):
+        to.forget()
+
+    def receive(name: str, value: object) -> None:
+        to.receive(name, value)
+        if name == "bar":
+            to.forget()
+            one.receive(name, value)
+
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        bars.show(
+            live.Picture(
+                key="dragged",
+                quantity="shares",
+                says=_("One score is moved, and every share answers. Outlined: as they were."),
+                slider=to.slider(),
+                released=receive,
+            ),
+            row.labels,
+            found.shares,
+            ghost=found.shares[found.stops.index(row.scores[place])],
+            high=1.0,
+            marked=place,
+            grab=True,
+        )
+    with right:
+        prose("softmax", "drag", name=row.names[place])
 
 
 def add_constant(row: Row) -> None:
@@ -56,8 +88,8 @@ def add_constant(row: Row) -> None:
                 key="added",
                 quantity="added",
                 says=_("A constant is added to every score: scores and exponentials move, the shares stand still."),
-                slider=_slider("add_c", "c", lab.ADDED, 0.0),
-                released=_keeps("add_c", lab.ADDED, 0.0),
+                slider=CONSTANT.slider(),
+                released=CONSTANT.receive,
             ),
             frames,
             rows=["z + c", "e^(z + c)", _("share")],
@@ -86,12 +118,12 @@ def number_formats(row: Row) -> None:
                 says=_(
                     "The row, moved up until its exponentials overflow: the naive shares break, the stable ones do not."
                 ),
-                slider=_slider("largest", _("Largest score"), lab.LARGEST, 1.0),
+                slider=LARGEST.slider(),
                 captions=[
                     template.format(naive=tell(f[2, best]), stable=tell(f[3, best]), off=power(off, 0))
                     for f, off in zip(frames, offs, strict=True)
                 ],
-                released=_keeps("largest", lab.LARGEST, 1.0),
+                released=LARGEST.receive,
             ),
             frames,
             rows=[_("score"), "e^z", _("naive p"), _("stable p")],
@@ -215,10 +247,8 @@ def words() -> None:
 
 
 def downloads(row: Row, t: float) -> None:
-    def as_npz() -> bytes:
-        file = io.BytesIO()
-        lab.run(lab.Demo(row.scores, t)).save(file)
-        return file.getvalue()
+    def packed() -> bytes:
+        return lab.run(lab.Demo(row.scores, t)).as_npz()
 
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(_("The numbers (.npz)"), as_npz, "softmax.npz", key="softmax_npz")
+        st.download_button(_("The numbers (.npz)"), packed, "softmax.npz", key="softmax_npz")

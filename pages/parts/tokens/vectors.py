@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 from typing import Any
 
 import numpy as np
@@ -94,13 +93,7 @@ def _rows(reading: Any, at: int, product: bool) -> None:
         say(template, n=n, width=size.width, many=multiplied)
     say("Shape: ids (B, T) = (1, «n») → vectors (B, T, d) = (1, «n», «width»). Drawn: the first «shown» of «width».",
         n=n, width=size.width, shown=SHOWN)  # fmt: skip
-    st.download_button(_("The numbers (.npz)"), lambda: _as_npz(trace), "tokens.npz", key="tokens_npz")
-
-
-def _as_npz(trace: Any) -> bytes:
-    file = io.BytesIO()
-    trace.save(file)
-    return file.getvalue()
+    st.download_button(_("The numbers (.npz)"), trace.as_npz, "tokens.npz", key="tokens_npz")
 
 
 def _neighbours(token: str, id: int) -> None:

@@ -20,7 +20,6 @@ from pages.shared.text import N_, _, prose, say
 
 Series, Axis = lines.Series, lines.Axis
 LONG = 1000  # tokens, in an example
-SPAN = 10_000  # tokens, where the bill opens: well beyond the point at which pairs cost most
 AMY, SAM = 3, 1  # where the two names stand in the first sentence and in its twin
 MAP = {  # what a block is made of -> the page on it
     "03_tokens": N_("words become vectors"),
@@ -32,6 +31,14 @@ MAP = {  # what a block is made of -> the page on it
     "13_model": N_("the whole model"),
 }
 
+
+RADIUS = controls.Dial(
+    "rnn_radius", N_("Factor λ of each step"), rec.RADII, shown=tuple(f"{radius:.2f}" for radius in rec.RADII)
+)
+STATE = controls.Dial("rnn_state", N_("Numbers in the state"), rec.WIDTHS)
+LENGTH = controls.Dial(
+    "bill_n", N_("Length of the text"), rec.LENGTHS, shown=tuple(f"{length:,}" for length in rec.LENGTHS)
+)
 
 # ---- what fades ----
 
@@ -46,13 +53,12 @@ def fading(reading: Reading) -> None:
         keeps = controls.pick("The gate keeps", rec.KEEPS, 0.9, key="rnn_gate")
     with three:
         seed = controls.pick("Seed", range(4), 0, key="rnn_seed")
-    demo = rec.Demo(reading.ids, times, keeps, seed)
+    demo = rec.Demo(sentence.of(reading), times, keeps, seed)
     with st.spinner(_("Following the gradients …")):
         found = frame.cached(rec.fading, demo)
-    radius = controls.kept("rnn_radius", 1.0, controls.near(rec.RADII))
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _fading(found, radius)
+        _fading(found)
     with right:
         far = len(demo.read) - 1
         prose("why", "fading", n=far + 1, share=f"{1 / (far + 1):.3f}")
@@ -60,7 +66,7 @@ def fading(reading: Reading) -> None:
             say("Only the last «n» words are read here: the text is longer.", n=len(demo.read))
 
 
-def _fading(found: rec.Fading, radius: float) -> None:
+def _fading(found: rec.Fading) -> None:
     frames, n = found.rnn.shape
     still = [np.broadcast_to(one, (frames, n)) for one in (found.attention, found.trained)]
     left = _("{n} words back is left: RNN {rnn}, GRU {gru}, attention {attention}")
@@ -72,11 +78,9 @@ def _fading(found: rec.Fading, radius: float) -> None:
             key="fading",
             quantity="influence",
             says=_("How strongly the last state answers to a word, by how far back it stands."),
-            slider=live.Slider(
-                "rnn_radius", _("Factor λ of each step"), rec.RADII, radius, tuple(f"{r:.2f}" for r in rec.RADII)
-            ),
+            slider=RADIUS.slider(),
             captions=[left.format(n=n - 1, rnn=_number(a), gru=_number(b), attention=last) for a, b in ends],
-            released=window.receive("rnn_radius", rec.RADII, 1.0),
+            released=RADIUS.receive,
         ),
         np.clip(values, 1e-30, 1e30),
         np.arange(n),
@@ -103,7 +107,6 @@ def _number(x: float) -> str:
 def bucket() -> None:
     """How many past inputs can be read off a state of some width."""
     shares = frame.cached(rec.recall)
-    width = int(controls.kept("rnn_state", 12, controls.near(rec.WIDTHS)))
     together = _("All shares together: {sum}, in a state of {width} numbers")
     full = np.ones_like(shares)
     left, right = st.columns([3, 2], gap="medium")
@@ -113,11 +116,9 @@ def bucket() -> None:
                 key="bucket",
                 quantity="recall",
                 says=_("How much of each past number can still be read off the state."),
-                slider=live.Slider(
-                    "rnn_state", _("Numbers in the state"), rec.WIDTHS, width, tuple(map(str, rec.WIDTHS))
-                ),
+                slider=STATE.slider(),
                 captions=[together.format(sum=f"{shares[i].sum():.1f}", width=w) for i, w in enumerate(rec.WIDTHS)],
-                released=window.receive("rnn_state", rec.WIDTHS, 12),
+                released=STATE.receive,
             ),
             np.stack([shares, full], 1),
             np.arange(rec.LAGS),
@@ -135,9 +136,8 @@ def bucket() -> None:
 @st.fragment
 def bill(measure: str) -> None:
     """Steps, work or memory against the length of the text."""
-    config = subject.model().config
+    config = subject.config()
     values, turn = frame.cached(rec.bill, config.d_model)[measure], 2 * config.d_model
-    n = int(controls.kept("bill_n", SPAN, controls.near(rec.LENGTHS)))
     titles = {"steps": N_("steps, one after another"), "work": N_("multiplications"), "kept": N_("numbers to keep")}
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -146,11 +146,9 @@ def bill(measure: str) -> None:
                 key="bill",
                 quantity=measure,
                 says=_("What reading a text costs, by its length."),
-                slider=live.Slider(
-                    "bill_n", _("Length of the text"), rec.LENGTHS, n, tuple(f"{length:,}" for length in rec.LENGTHS)
-                ),
+                slider=LENGTH.slider(),
                 captions=_prices(values),
-                released=window.receive("bill_n", rec.LENGTHS, SPAN),
+                released=LENGTH.receive,
             ),
             values,
             np.array(rec.LENGTHS),
@@ -173,7 +171,7 @@ def _prices(values: np.ndarray) -> list[str]:
 
 def _depth() -> dict[str, object]:
     """One block's parameters, those of all blocks, and those of twice as many."""
-    config = subject.model().config
+    config = subject.config()
     blocks = sum(row.value for row in counting.parameters(config) if row.part in ("attention", "ffn", "norms"))
     blocks -= sum(row.value for row in counting.parameters(config) if row.name == "final norm")
     one = blocks // config.n_layers
@@ -196,7 +194,7 @@ def change() -> None:
             amy=f"{first[AMY]:.2f}",
             sam=f"{twin[SAM]:.2f}",
         )
-        prose("why", "transformer", layers=subject.model().config.n_layers)
+        prose("why", "transformer", layers=subject.config().n_layers)
         built = [entry.file for entry in frame.entries()]
         with st.container(horizontal=True):
             for file, label in MAP.items():
@@ -233,7 +231,7 @@ def check(reading: Reading) -> None:
 
 
 def common_mistakes() -> None:
-    width = subject.model().config.d_model
+    width = subject.config().d_model
     names = ["free", "log", "gpu", "depth", "first", "lossless", "stars", "gates"]
     state, _inputs, cache = (f"{x:,}" for x in rec.kept(LONG, width))
     values = dict(n=f"{LONG:,}", turn=2 * width, state=state, cache=cache, keeps=rec.KEEPS[-1])

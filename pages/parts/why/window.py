@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -34,7 +31,7 @@ def text() -> Reading:
     """The visitor's sentence; what was guessed and found is another text's once it changes."""
     reading = story.ask()
     if address.changed("text", reading.text):
-        controls.forget("reach", "hop", "race")
+        address.forget("reach", "hop", "race")
         predict.forget("sight")
     return reading
 
@@ -42,10 +39,11 @@ def text() -> Reading:
 def found(reading: Reading) -> rc.Reach:
     """The next word at every window; of a long text that takes a moment, once."""
     demo = rc.Demo(sentence.of(reading))
-    if len(reading.ids) <= rc.EVERY:
-        return frame.cached(rc.run, demo)
-    with st.spinner(_("Reading the text with every window …")):
-        return frame.cached(rc.run, demo)
+    with st.container():  # always there: a spinner that comes and goes moves nothing below it
+        if len(reading.ids) <= rc.EVERY:
+            return frame.cached(rc.run, demo)
+        with st.spinner(_("Reading the text with every window …")):
+            return frame.cached(rc.run, demo)
 
 
 # ---- how far back? ----
@@ -108,14 +106,6 @@ def _reaching(reading: Reading, window: int) -> str:
     return filled("«n» · «word»" if window == 1 else "«n» · «word» … «last»", n=window, word=first, last=last)
 
 
-def at(name: str, default: int, stops: tuple[int, ...]) -> int:
-    """Where a slider stands: the nearest stop, for what was kept may come from a longer text."""
-    kept = controls.kept(name, default, controls.near(stops))
-    if kept == default:  # not chosen, so it may be another one for the next text
-        controls.forget(name)
-    return min(stops, key=lambda stop: abs(stop - kept))
-
-
 def _start(found: rc.Reach) -> int:
     """A few tokens, and too few."""
     most = max(1, min(START, found.needed - 1))
@@ -125,25 +115,22 @@ def _start(found: rc.Reach) -> int:
 @st.fragment
 def reach(reading: Reading, found: rc.Reach, guessed: bool) -> None:
     """The signature: drag the window, the words light up, the next word follows. Explained after a guess or a find."""
-    window = at("reach", _start(found), found.windows)
-    shown = tuple(str(window) for window in found.windows)
-    slider = live.Slider("reach", _("Tokens in reach"), found.windows, window, shown)
-    released = receive("reach", found.windows, _start(found))
+    dial = controls.Dial("reach", N_("Tokens in reach"), found.windows, _start(found))
     picture.show(
         live.Picture(
             key="reach",
             quantity="next_probs",
             says=_("The words that are in reach, and the next word that follows from them."),
-            slider=slider,
+            slider=dial.slider(),
             signature=True,
-            released=released,
+            released=dial.receive,
         ),
         found,
         reading.tokens,
     )
     if found.needed == found.windows[0]:
         prose("why", "near", answer=found.answer.token) if guessed else prose("why", "window")
-    elif guessed or window >= found.needed:
+    elif guessed or dial.now() >= found.needed:
         _explained(reading, found)
     else:
         prose("why", "window")
@@ -163,19 +150,9 @@ def _explained(reading: Reading, found: rc.Reach) -> None:
         after=f"{after:.1%}",
         word=first_in_reach(reading, needed),
     )
-    layers = subject.model().config.n_layers
+    layers = subject.config().n_layers
     if leap and less > 1:
         prose("why", "stages", layers=layers, step=less - 1, far=layers * (less - 1))
-
-
-def receive(name: str, stops: tuple[float, ...], default: float) -> Callable[[str, Any], None]:
-    """Where a slider rests goes into the URL, if it is one of its stops."""
-
-    def receive(released: str, value: Any) -> None:
-        if released == name and value in stops:
-            controls.keep(name, value, default)
-
-    return receive
 
 
 # ---- hand on, or look directly ----
@@ -185,8 +162,9 @@ def receive(name: str, stops: tuple[float, ...], default: float) -> Callable[[st
 def hops(reading: Reading) -> None:
     """The way of one word to the last, in three nets, at every distance."""
     n = len(reading.tokens)
-    stops, default = tuple(range(1, n)), min(max(10, n // 3), n - 1)
-    now = at("hop", default, stops)
+    stops = tuple(range(1, n))
+    dial = controls.Dial("hop", N_("Words apart"), stops, min(max(10, n // 3), n - 1))
+    now = dial.now()
     counts = np.array([rec.hops(distance) for distance in stops])
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -195,8 +173,8 @@ def hops(reading: Reading) -> None:
                 key="hops",
                 quantity="hops",
                 says=_("The way of one word to the last one, hop by hop."),
-                slider=live.Slider("hop", _("Words apart"), stops, now, tuple(map(str, stops))),
-                released=receive("hop", stops, default),
+                slider=dial.slider(),
+                released=dial.receive,
             ),
             list(reading.tokens),
             [_(name) for name in NAMES.values()],
@@ -229,9 +207,9 @@ def _routes(kind: str, distances: tuple[int, ...]) -> np.ndarray:
 @st.fragment
 def race(reading: Reading) -> None:
     """Who has read what after k steps; and what reading costs."""
-    n, width = len(reading.tokens), subject.model().config.d_model
+    n, width = len(reading.tokens), subject.config().d_model
     stops = tuple(range(n + 1))
-    now = at("race", 1, stops)
+    dial = controls.Dial("race", N_("Steps"), stops)
     ends = rec.steps(n)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -240,8 +218,8 @@ def race(reading: Reading) -> None:
                 key="race",
                 quantity="race",
                 says=_("How much of the text before it each word has taken in after some steps."),
-                slider=live.Slider("race", _("Steps"), stops, now, tuple(map(str, stops))),
-                released=receive("race", stops, 1),
+                slider=dial.slider(),
+                released=dial.receive,
             ),
             list(reading.tokens),
             [_(name) for name in NAMES.values()],

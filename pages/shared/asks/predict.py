@@ -18,14 +18,15 @@ UNSURE = "?"
 
 @dataclass(frozen=True)
 class Prediction:
-    """id: its name on this page. options: a word -> English label. answer: one of these words, from core.
-    because: the sentence after each option, and after "?"; it may hold «holes»."""
+    """id: its name on this page. options: a word -> English label. answer: one of these words, from core; also: others
+    that are right as well. because: the sentence after each option, and after "?"; it may hold «holes»."""
 
     id: str
     question: str
     options: dict[str, str]
     answer: str
     because: dict[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
 
 def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str | None:
@@ -72,7 +73,7 @@ def _guesses() -> dict[str, str | None]:
 
 
 def _verdict(prediction: Prediction, chosen: str, values: dict[str, object]) -> None:
-    right = chosen == prediction.answer
+    right = chosen in (prediction.answer, *prediction.also)
     opening = _("Right.") if right else "" if chosen == UNSURE else _("Not quite.")
     with st.container(border=True, key=f"verdict_{prediction.id}"):
         st.markdown(f"**{opening}** " * bool(opening) + filled(_(prediction.because[chosen]), **values))

@@ -6,7 +6,7 @@ from transformers import LlamaForCausalLM
 
 from core import tokenizer
 from core.lab import subject
-from core.lab.text import FOLDER
+from core.lab.text import FOLDER, SENTENCE, exactly
 from core.make import sharing_losses
 from core.topics.heads import fewer_keys
 from core.whatif import Change
@@ -42,5 +42,5 @@ def test_no_story_sees_what_is_not_its_own(theirs, mask, rotation, known):
 
 
 def test_every_head_kept_loses_nothing(theirs):
-    stop = fewer_keys.stops()[0]
+    stop = fewer_keys.stops(exactly(SENTENCE))[0]
     assert sharing_losses.story_loss(stop, "converted") == pytest.approx(1.7622, abs=1e-4)

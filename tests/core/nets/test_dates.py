@@ -149,3 +149,9 @@ def test_any_text_can_be_read(typed, text, notes):
     source = dates_task.read(typed)
     assert (source.text, source.notes) == (text, notes)
     assert len(ed.run(ed.Demo(source.text))["out.written_probs"].value) == dates_task.LENGTH
+
+
+@pytest.mark.parametrize(("text", "complaint"), [("5 März 2021", "ä"), ("", "not 0"), ("1" * 25, "not 25")])
+def test_a_text_it_cannot_read_is_refused_in_words(text, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        ed.run(ed.Demo(text))

@@ -122,8 +122,16 @@ def _rest(g: Given) -> Any:
     return [one.values[at] for one in every], heads_lab.head_of(demo).weights
 
 
+def _fewer_keys(g: Given) -> Any:
+    """Errors where nothing is lost: as the model is, and at full rank; the next word there and untouched."""
+    found, stops = fewer_keys.run(g.demo(volume)), fewer_keys.stops(g.text)
+    full = next(i for i, stop in enumerate(stops) if stop.rank is not None)
+    one = found["converted"]
+    return one.error[[0, full]], one.probs[full], g.trace("next_probs")["next_probs"].value[list(one.ids)]
+
+
 def _kept_wire(g: Given) -> Any:
-    return repair.edits("scale", torch.ones(1)) + repair.edits("merge", torch.ones(1))
+    return repair.edits(g.model, "scale", torch.ones(1)) + repair.edits(g.model, "merge", torch.ones(1))
 
 
 def _outputs(g: Given) -> Any:
@@ -136,7 +144,18 @@ def _words_read(g: Given) -> Any:
     return recurrence.looked(recurrence.words_of(g.ids), torch.Generator().manual_seed(0))
 
 
+def _own_scheme(g: Given) -> Any:
+    """The scaled scores of the model's own scheme, beside what it recorded."""
+    every = {scheme: schemes.scores(g.demo(schemes), scheme, (0, 3))[0] for scheme in schemes.SCHEMES}
+    return every["rope"], g.trace(f"block{g.layer}.scaled")[f"block{g.layer}.scaled"].value[g.head]
+
+
 SIDES = ("left", "right")
+
+
+def _start(g: Given) -> Text:
+    return Text(g.text.subject, g.ids[:5], g.tokens[:5])
+
 
 # The name of a function without `core.` or `core.topics.` -> how it is called.
 CASES: dict[str, Case] = {
@@ -147,7 +166,7 @@ CASES: dict[str, Case] = {
     "lab.head.tempered": Case(lambda g: [heads_lab.tempered(_head(g), step) for step in heads_lab.STEPS]),
     "lab.head.overview": Case(lambda g: heads_lab.overview(g.demo(heads_lab)), lambda r: near(r[0].sum(-1), 1)),
     "lab.subject.outlook": Case(lambda g: subject.outlook(g.text, subject.UNTOUCHED)),
-    "lab.subject.surprise": Case(lambda g: subject.surprise(g.ids)),
+    "lab.subject.surprise": Case(lambda g: subject.surprise(g.text)),
     "attention.cuts.rank": Case(_cut, lambda r: near(*r)),
     "attention.cuts.ranking": Case(_ranked, lambda r: near(*r)),
     "attention.facts.plane": Case(_plane, lambda r: 0 <= r.kept <= 1 + 1e-6),
@@ -157,15 +176,23 @@ CASES: dict[str, Case] = {
     "attention.facts.bilinear": Case(
         lambda g: facts.bilinear(g.demo(heads_lab), len(g.ids) - 1, 1), lambda r: near(*r)
     ),
-    "heads.fewer_keys.stops": Case(lambda g: fewer_keys.stops()),
-    "heads.fewer_keys.offered": Case(lambda g: fewer_keys.offered(len(g.ids))),
-    "heads.fewer_keys.basis": Case(lambda g: [fewer_keys.basis(g.layer, side) for side in fewer_keys.SIDES]),
-    "heads.fewer_keys.edits": Case(lambda g: fewer_keys.edits(fewer_keys.stops(), "converted")),
-    "heads.fewer_keys.run": Case(
-        lambda g: fewer_keys.run(g.ids, g.layer, g.head), lambda r: all(near(one.error[0], 0) for one in r.values())
+    "heads.fewer_keys.stops": Case(
+        lambda g: fewer_keys.stops(g.text), lambda r: r[0].name != "MLA" and r[-1].rank == 1
     ),
-    "heads.fewer_keys.wiring": Case(lambda g: fewer_keys.wiring(fewer_keys.stops()), lambda r: near(r.sum(-1), 1)),
-    "heads.fewer_keys.losses": Case(lambda g: fewer_keys.losses(), lambda r: r.shape[1] == len(fewer_keys.stops())),
+    "heads.fewer_keys.offered": Case(lambda g: fewer_keys.offered(g.text)),
+    "heads.fewer_keys.basis": Case(
+        lambda g: [fewer_keys.basis(g.text, g.layer, side) for side in fewer_keys.sides(g.text)],
+        lambda r: all(near(one.T @ one, np.eye(one.shape[1])) for one in r),
+    ),
+    "heads.fewer_keys.edits": Case(lambda g: fewer_keys.edits(g.text, fewer_keys.stops(g.text), "converted")),
+    "heads.fewer_keys.run": Case(_fewer_keys, lambda r: near(r[0], 0, 1e-5) and near(r[1], r[2])),
+    "heads.fewer_keys.sides": Case(lambda g: fewer_keys.sides(g.text)),
+    "heads.fewer_keys.wiring": Case(
+        lambda g: fewer_keys.wiring(fewer_keys.stops(g.text)), lambda r: near(r.sum(-1), 1)
+    ),
+    "heads.fewer_keys.losses": Case(
+        lambda g: (fewer_keys.losses(g.text), fewer_keys.stops(g.text)), lambda r: r[0].shape[1] == len(r[1])
+    ),
     "heads.volume.turned": Case(lambda g: volume.turned(g.demo(volume)), lambda r: near(r.views.sum(-1), 1)),
     "heads.volume.without": Case(lambda g: volume.without(g.demo(volume))),
     "heads.volume.silenced": Case(
@@ -179,7 +206,8 @@ CASES: dict[str, Case] = {
         lambda g: volume.fresh(g.text, g.model.config.n_heads), lambda r: near(r.weights.sum(-1), 1)
     ),
     "heads.volume.ranks": Case(
-        lambda g: (volume.ranks(g.layer, g.head), g.model.config.head_dim), lambda r: r[0].count(r[0].one) <= r[1]
+        lambda g: (volume.ranks(g.text, g.layer, g.head), g.model.config.head_dim),
+        lambda r: r[0].count(r[0].one) <= r[1],
     ),
     "home.flow.flow": Case(lambda g: flow.flow(g.words)),
     "home.flow.compute": Case(lambda g: flow.compute(g.words), lambda r: near(r.lens[-1][0].p, r.words[0].p)),
@@ -190,34 +218,44 @@ CASES: dict[str, Case] = {
         lambda g: in_numpy.outcome(g.text, in_numpy.Recipe()), lambda r: near(r.p, r.answer.p)
     ),
     "masks.padding.padded": Case(
-        lambda g: [padding.padded(padding.Batch((g.ids, g.ids[:5]), g.layer, g.head, side)) for side in SIDES],
+        lambda g: [padding.padded(padding.Batch((g.text, _start(g)), g.layer, g.head, side)) for side in SIDES],
         lambda r: all(near(one.leaked, 0) and near(one.p, one.alone) for one in r),
     ),
     "masks.patterns.run": Case(lambda g: patterns.run(g.demo(patterns, size=2))),
     "masks.patterns.frames": Case(lambda g: patterns.frames(g.demo(patterns)), lambda r: near(r.probs[0], r.before)),
     "masks.patterns.above": Case(lambda g: patterns.above(g.text, g.layer, g.head), lambda r: 0 <= r <= 1),
-    "model.details.tied": Case(lambda g: details.tied(g.ids), lambda r: near(r.logit, r.product)),
-    "model.details.dropped": Case(lambda g: details.dropped(g.ids)),
-    "model.details.smoothed": Case(lambda g: details.smoothed(g.ids)),
+    "model.details.tied": Case(lambda g: details.tied(g.text), lambda r: near(r.logit, r.product)),
+    "model.details.dropped": Case(lambda g: details.dropped(g.text)),
+    "model.details.smoothed": Case(lambda g: details.smoothed(g.text)),
     "model.repair.edits": Case(_kept_wire),
     "model.repair.run": Case(
-        lambda g: [repair.run(repair.Demo(g.text, wire, wire)) for wire in repair.WIRES],
-        lambda r: all(near(one.size[-1], one.healthy) for one in r),
+        lambda g: [repair.run(repair.Demo(g.text, wire, wire)) for wire in repair.wires(g.text)],
+        lambda r: all(near(one.size[-1], one.healthy) and one.away[0].max() > 1e-3 for one in r),
     ),
-    "model.repair.ward": Case(lambda g: repair.ward(g.ids)),
-    "model.walk.decoder_only": Case(lambda g: walk.decoder_only(g.ids)),
+    "model.repair.lines": Case(lambda g: repair.lines(g.text), lambda r: len(r) > 15),
+    "model.repair.wires": Case(lambda g: repair.wires(g.text), lambda r: len(r) > 8),
+    "model.repair.ward": Case(lambda g: repair.ward(g.text), lambda r: len(r.wires) == len(r.p)),
+    "model.walk.decoder_only": Case(lambda g: walk.decoder_only(g.text), lambda r: r[-1].name == "probs"),
     "model.walk.written_out": Case(
         lambda g: (walk.written_out(g.model, torch.tensor([g.ids]))[0].detach(), g.model(torch.tensor(g.ids))),
         lambda r: near(*r),
     ),
-    "model.walk.loop": Case(lambda g: walk.loop(g.ids), lambda r: r.gap < 1e-3),
+    "model.walk.loop": Case(lambda g: walk.loop(g.text), lambda r: r.gap < 1e-3),
     "model.walk.at_true_size": Case(
         lambda g: (walk.at_true_size(g.model.config, 7).parameters, sum(p.numel() for p in g.model.parameters())),
         lambda r: r[0] == r[1],
     ),
-    "position.schemes.untrained_table": Case(lambda g: schemes.untrained_table()),
-    "position.schemes.scores": Case(lambda g: [schemes.scores(g.demo(schemes), s, (0, 3)) for s in schemes.SCHEMES]),
-    "position.schemes.slope_of": Case(lambda g: schemes.slope_of(g.head)),
+    "position.schemes.scores": Case(_own_scheme, lambda r: near(*r)),
+    "position.schemes.projected": Case(
+        lambda g: (
+            schemes.projected(
+                g.model.blocks[0].attn, "k", g.head, g.trace("block0.norm1")["block0.norm1"].tensor.double()
+            ),
+            g.trace("block0.k", "block0.k_norm"),
+            g.head // g.model.config.group,
+        ),
+        lambda r: near(r[0].detach(), list(r[1])[-1].value[r[2]]),
+    ),
     "position.schemes.moved": Case(
         lambda g: [schemes.moved(g.demo(schemes), s) for s in ("none", "alibi", "rope")],
         lambda r: all(near(one.moved, 0) for one in r),
@@ -261,7 +299,7 @@ CASES: dict[str, Case] = {
         lambda g: (clocks.swings(g.clocks()).start[g.layer, g.head], clocks.meeting(g.clocks()).recorded),
         lambda r: near(*r),
     ),
-    "rope.clocks.turning": Case(lambda g: clocks.turning(0)),
+    "rope.clocks.turning": Case(lambda g: clocks.turning(float(clocks.meeting(g.clocks()).theta[0]))),
     "rope.clocks.morph": Case(
         lambda g: (
             [clocks.morph(g.clocks(), m).values[-1] for m in "qk"],
@@ -273,17 +311,18 @@ CASES: dict[str, Case] = {
             for values, m, at in zip(r[0], "qk", r[2][1:], strict=True)
         ),
     ),
-    "rope.clocks.cos_sin": Case(lambda g: clocks.cos_sin(len(g.ids))),
+    "rope.clocks.cos_sin": Case(lambda g: clocks.cos_sin(g.text, len(g.ids))),
     "rope.clocks.stripes": Case(lambda g: clocks.stripes(g.clocks()), lambda r: r.uneven < 1e-6),
-    "rope.clocks.adjacent_edits": Case(lambda g: clocks.adjacent_edits(True, len(g.ids))),
-    "rope.clocks.conventions": Case(lambda g: clocks.conventions(g.ids), lambda r: r.gap_permuted < 1e-2),
+    "rope.clocks.adjacent_edits": Case(lambda g: clocks.adjacent_edits(g.text, True)),
+    "rope.clocks.conventions": Case(lambda g: clocks.conventions(g.text), lambda r: r.gap_permuted < 1e-2),
+    "rope.clocks.turning_model": Case(lambda g: clocks.turning_model(g.text)),
     "rope.clocks.values_turned": Case(lambda g: clocks.values_turned(g.text)),
     "rope.clocks.value_drift": Case(lambda g: clocks.value_drift(g.clocks()), lambda r: near(r[0], 1)),
     "rope.clocks.cost": Case(
-        lambda g: (clocks.cost(), g.model),
+        lambda g: (clocks.cost(g.text), g.model),
         lambda r: (
             r[0].all == sum(p.numel() for p in r[1].parameters())
-            and r[0].projection == r[1].blocks[0].attn.q.weight.numel()
+            and sum(r[0].maps) == sum(p.numel() for name, p in r[1].blocks[0].attn.named_parameters() if p.ndim == 2)
         ),
     ),
     "tokens.table.run": Case(lambda g: table.run(table.Demo(g.text, product=True))),
@@ -319,11 +358,12 @@ NO_MODEL = {
     "masks.patterns.spell", "masks.patterns.unspell",
     "model.details.lengths", "model.details.inverted", "model.details.target", "model.details.smoothed_loss",
     "model.repair.stops_for",
-    "model.walk.encoder_decoder", "model.walk.runnable", "model.walk.sized",
+    "model.walk.encoder_decoder", "model.walk.runnable", "model.walk.sized", "model.walk.longest",
     "position.schemes.table_by_numpy", "position.schemes.tables", "position.schemes.wavelengths",
     "position.schemes.longest_and_shortest", "position.schemes.dots", "position.schemes.uneven",
     "position.schemes.offset_map", "position.schemes.offsets", "position.schemes.slopes",
-    "position.schemes.t5_buckets", "position.schemes.ramps",
+    "position.schemes.t5_buckets", "position.schemes.ramps", "position.schemes.untrained_table",
+    "position.schemes.slope_of", "position.schemes.odd_width",
     "position.shuffle.orders", "position.shuffle.out_of_order",
     "projections.product.multiplied", "projections.product.small", "projections.query.axes",
     "rope.clocks.four",

@@ -24,6 +24,7 @@ class Meta(TypedDict):
     marked: int | None
     percent: bool
     column: str
+    grab: bool
     colours: palette.Colours
     tools: bool
 
@@ -39,8 +40,12 @@ def show(
     percent: bool = False,
     role: str = "a",
     tools: bool = False,
+    grab: bool = False,
 ) -> None:
-    """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar."""
+    """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar.
+
+    grab: the marked bar follows the hand, to the frame in which it is as long; a touch on another releases "bar".
+    """
     frames = np.atleast_2d(values)
     meta: Meta = {
         "names": names,
@@ -50,11 +55,12 @@ def show(
         "column": _("name"),
         "colours": palette.roles(bar="quiet" if marked is not None else role, marked=role),
         "tools": tools,
+        "grab": grab,
     }
     arrays = {"values": frames.astype(np.float32)}
     if ghost is not None:
         arrays["ghost"] = np.asarray(ghost, np.float32)
-    picture.mount(BARS, meta, arrays)
+    picture.mount(BARS, meta, arrays, state={"bar": marked} if grab else None)
 
 
 class Word(Protocol):

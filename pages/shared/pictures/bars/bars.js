@@ -1,6 +1,6 @@
 // Bars with names, largest first as Python ordered them, and behind each the bar of the untouched model.
 
-import { clip, make, sized } from "../live/base.js";
+import { clip, make, sized, steer } from "../live/base.js";
 import { quoted, short } from "../live/numbers.js";
 
 /** @typedef {import("../live/base.js").Colours} Colours */
@@ -12,6 +12,7 @@ import { quoted, short } from "../live/numbers.js";
  * @property {number | null} marked
  * @property {boolean} percent
  * @property {string} column
+ * @property {boolean} grab
  * @property {Colours} colours
  * @property {boolean} tools
  */
@@ -25,6 +26,23 @@ const BARS = {
     view.canvas = make("canvas", { role: "img" });
     view.list = make("ul", { class: "unseen" });
     view.picture.append(view.canvas, view.list);
+    steer(view, view.canvas, (x, y, down) => (view.meta.grab ? BARS.grabbed(view, x, y, down) : null));
+    view.canvas.addEventListener("pointermove", () => (view.canvas.style.cursor = view.meta.grab ? "ew-resize" : "default"));
+  },
+
+  grabbed(view, x, y, down) { // the frame in which the marked bar ends at the hand
+    const { names, marked, high } = view.meta, row = Math.floor((y - 3) / ROW);
+    if (down && row !== marked) {
+      if (row >= 0 && row < names.length) view.release("bar", row);
+      return null;
+    }
+    const { name, number } = view.box, wanted = (high * (x - name - 8)) / (view.width - name - 8 - number);
+    const { values, shape } = view.arrays.values;
+    let best = 0;
+    for (let f = 1; f < shape[0]; f++) {
+      if (Math.abs(values[f * names.length + marked] - wanted) < Math.abs(values[best * names.length + marked] - wanted)) best = f;
+    }
+    return best;
   },
 
   layout(view) {

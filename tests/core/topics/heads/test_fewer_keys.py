@@ -11,8 +11,10 @@ from core.make import healed as make_healed
 from core.make import sharing_losses
 from core.nets import healed as healing
 from core.topics.heads import fewer_keys
+from core.topics.heads.volume import Demo
 
 READING = text.read("The cat slept on the rug. The dog slept on the")
+TEXT = text.of(READING)
 STATE = load_file(subject.FOLDER / "model.safetensors")
 
 
@@ -74,7 +76,7 @@ CASES += [(10, "converted", lambda: low_rank(125, False)), (10, "healed", lambda
 @pytest.mark.parametrize(("stop", "side", "make"), CASES, ids=[f"{side} {stop}" for stop, side, _ in CASES])
 @torch.inference_mode()
 def test_every_way_equals_a_model_with_those_weights(stop, side, make):
-    found = fewer_keys.run(READING.ids, 4, 3)[side]
+    found = fewer_keys.run(Demo(TEXT, 4, 3))[side]
     theirs, plain = (
         model(torch.tensor(READING.ids)[None], output_attentions=True) for model in (make(), CASES[0][2]())
     )
@@ -84,7 +86,7 @@ def test_every_way_equals_a_model_with_those_weights(stop, side, make):
 
 
 def test_error_is_that_of_the_layers_output():
-    found = fewer_keys.run(READING.ids, 2, 0)["converted"]
+    found = fewer_keys.run(Demo(TEXT, 2, 0))["converted"]
     outs = []
     for model in (with_kv_heads(6, lambda *_: None), pooled(2)):
         model.model.layers[2].self_attn.o_proj.register_forward_hook(
@@ -97,7 +99,7 @@ def test_error_is_that_of_the_layers_output():
 
 
 def test_stops_and_what_they_keep():
-    stops = fewer_keys.stops()
+    stops = fewer_keys.stops(TEXT)
     assert [(s.name, s.numbers) for s in stops[:4]] == [("MHA", 576), ("GQA", 288), ("GQA", 192), ("MQA", 96)]
     assert (stops[4].name, stops[4].rank, stops[4].bytes_a_token) == ("MLA", 288, 2 * 288 * 6)
     assert [s.rank for s in stops[4:]] == sorted({s.rank for s in stops[4:]}, reverse=True)
@@ -106,29 +108,29 @@ def test_stops_and_what_they_keep():
 
 
 def test_both_sides_show_the_same_words():
-    both = fewer_keys.run(READING.ids, 4, 3)
+    both = fewer_keys.run(Demo(TEXT, 4, 3))
     assert both["converted"].ids == both["healed"].ids
     probs = subject.run(text.of(READING), subject.UNTOUCHED, ("next_probs",))["next_probs"].value
-    assert list(both["healed"].ids[: fewer_keys.FIRST]) == list(np.argsort(-probs)[: fewer_keys.FIRST])
+    assert list(both["healed"].ids[: fewer_keys.FIRST_WORDS]) == list(np.argsort(-probs)[: fewer_keys.FIRST_WORDS])
     np.testing.assert_allclose(both["healed"].probs[0], probs[list(both["healed"].ids)], atol=1e-4)
 
 
 def test_long_texts_have_fewer_ranks_and_the_same_numbers():
     reading = text.read("One day the dog ran to the park with a ball. " * 6)
-    some = fewer_keys.offered(len(reading.ids))
+    some = fewer_keys.offered(text.of(reading))
     assert some[:5] == (0, 1, 2, 3, 4)
-    assert some[-1] == len(fewer_keys.stops()) - 1
-    found = fewer_keys.run(reading.ids, 3, 2)["converted"]
+    assert some[-1] == len(fewer_keys.stops(TEXT)) - 1
+    found = fewer_keys.run(Demo(text.of(reading), 3, 2))["converted"]
     assert len(found.weights) == len(some) < 16
     theirs = pooled(1)(torch.tensor(reading.ids)[None], output_attentions=True)
     np.testing.assert_allclose(found.weights[3], theirs.attentions[3][0, 2].detach(), atol=5e-4)
-    rank = fewer_keys.stops()[some[6]].rank
+    rank = fewer_keys.stops(TEXT)[some[6]].rank
     theirs = low_rank(rank, weighted=False)(torch.tensor(reading.ids)[None], output_attentions=True)
     np.testing.assert_allclose(found.weights[6], theirs.attentions[3][0, 2].detach(), atol=5e-4)
 
 
 def test_who_reads_which_key():
-    table = fewer_keys.wiring(fewer_keys.stops()[:5])
+    table = fewer_keys.wiring(fewer_keys.stops(TEXT)[:5])
     assert [list(t.argmax(1)) for t in table] == [
         [0, 1, 2, 3, 4, 5],
         [0, 0, 1, 1, 2, 2],
@@ -141,16 +143,16 @@ def test_who_reads_which_key():
 
 def test_full_rank_changes_nothing():
     for side in fewer_keys.SIDES:
-        found = fewer_keys.run(READING.ids, 5, 1)[side]
+        found = fewer_keys.run(Demo(TEXT, 5, 1))[side]
         np.testing.assert_allclose(found.weights[4], found.weights[0], atol=1e-4)
         np.testing.assert_allclose(found.probs[4], found.probs[0], atol=1e-4)
 
 
 def test_recorded_losses_are_computed_ones():
-    table = fewer_keys.losses()
-    assert table.shape == (2, len(fewer_keys.stops()))
+    table = fewer_keys.losses(TEXT)
+    assert table.shape == (2, len(fewer_keys.stops(TEXT)))
     for side, stop in ((0, 0), (0, 2), (1, 1), (1, 3), (0, 12), (1, 30)):
-        wanted = sharing_losses.story_loss(fewer_keys.stops()[stop], fewer_keys.SIDES[side])
+        wanted = sharing_losses.story_loss(fewer_keys.stops(TEXT)[stop], fewer_keys.SIDES[side])
         assert table[side, stop] == pytest.approx(wanted, abs=2e-3)
     assert (table[1, 1:4] < table[0, 1:4] - 1).all()  # healing helps
 

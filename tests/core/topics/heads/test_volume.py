@@ -3,21 +3,15 @@
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from core.lab import subject, text
+from core.lab import text
 from core.make import neighbours as make_neighbours
 from core.nets import neighbours
 from core.topics.heads import volume as manyheads
 
 READING = text.read(text.SENTENCE)
 OTHER = text.read("The cat slept on the rug. The dog slept on the")
-
-
-@pytest.fixture(scope="module")
-def theirs():
-    model = AutoModelForCausalLM.from_pretrained(subject.FOLDER, dtype=torch.float32, attn_implementation="eager")
-    return model.eval()
 
 
 @torch.inference_mode()
@@ -105,7 +99,7 @@ def test_habits_by_hand(theirs):
         assert found.same[layer, head] == pytest.approx(np.mean(same), abs=1e-5)
         far = sum(w[i, j] * (i - j) for i in rows for j in range(1, i + 1))
         assert found.distance[layer, head] == pytest.approx(far / sum(w[i, 1 : i + 1].sum() for i in rows), abs=1e-4)
-    assert manyheads.habits(READING.ids[:2], READING.tokens[:2]) is None
+    assert manyheads.habits(text.Text(text.FIRST, READING.ids[:2], READING.tokens[:2])) is None
 
 
 def test_slabs():
@@ -131,7 +125,10 @@ def test_a_wrong_reshape_changes_the_real_weights(theirs):
     n, later = len(READING.ids), np.triu(np.ones((len(READING.ids),) * 2, bool), 1)
 
     def shares(cut):
-        scores = np.where(later, -np.inf, cut(seen["q"]) @ cut(seen["k"]).swapaxes(1, 2) / 48**0.5)
+        q, k = (torch.from_numpy(np.ascontiguousarray(cut(seen[name])))[None] for name in ("q", "k"))
+        cos, sin = theirs.model.rotary_emb(q, torch.arange(n)[None])
+        q, k = (x[0].numpy() for x in apply_rotary_pos_emb(q, k, cos, sin))
+        scores = np.where(later, -np.inf, q @ k.swapaxes(1, 2) / 48**0.5)
         scores = np.exp(scores - scores.max(-1, keepdims=True))
         return scores / scores.sum(-1, keepdims=True)
 
@@ -158,7 +155,7 @@ def test_a_fresh_head_on_a_long_text():
 
 
 def test_ranks(theirs):
-    found = manyheads.ranks(4, 2)
+    found = manyheads.ranks(text.of(READING), 4, 2)
     q, k = (getattr(theirs.model.layers[4].self_attn, name).weight.detach().double() for name in ("q_proj", "k_proj"))
     one = q[96:144].T @ k[96:144]
     assert found.count(found.one) == int(torch.linalg.matrix_rank(one)) == 48
@@ -166,11 +163,12 @@ def test_ranks(theirs):
     assert found.one[0] == pytest.approx(float(torch.linalg.matrix_norm(one, 2)))
 
 
+@pytest.mark.parametrize("reader", ["linear", "ffn"])
 @pytest.mark.parametrize("n_heads", [1, 2, 32])
-def test_neighbours_need_two_heads(n_heads):
+def test_the_nets_that_name_their_neighbours_by_hand(n_heads, reader):
     digits = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
-    net = neighbours.net(n_heads)
-    weights, named = neighbours.read(n_heads, digits)
+    net = neighbours.net(n_heads, reader=reader)
+    weights, named = neighbours.read(n_heads, digits, reader)
     x = (net.digit.weight[list(digits)] + net.place.weight).detach().numpy()
     q, k, v = (
         (x @ part.weight.detach().numpy().T).reshape(12, n_heads, -1).swapaxes(0, 1) for part in (net.q, net.k, net.v)
@@ -179,14 +177,29 @@ def test_neighbours_need_two_heads(n_heads):
     wanted = scores / scores.sum(-1, keepdims=True)
     np.testing.assert_allclose(weights, wanted, atol=1e-4)
     z = (wanted @ v).swapaxes(0, 1).reshape(12, 32) @ net.o.weight.detach().numpy().T
+    if reader == "ffn":
+        up, down = net.ffn[0], net.ffn[2]
+        z = np.maximum(0, z @ up.weight.detach().numpy().T + up.bias.detach().numpy())
+        z = z @ down.weight.detach().numpy().T + down.bias.detach().numpy()
     logits = z @ net.sides.weight.detach().numpy().T + net.sides.bias.detach().numpy()
     assert (named == logits.reshape(12, 2, 10).argmax(-1)).all()
     assert neighbours.truth(digits).tolist() == [[digits[i - 1], digits[(i + 1) % 12]] for i in range(12)]
-    assert (neighbours.accuracy(n_heads, 0) > 0.99) == (n_heads == 2)
+
+
+def test_read_linearly_one_head_names_one_side_and_with_an_ffn_both():
+    linear, ffn = neighbours.scores("linear"), neighbours.scores("ffn")
+    assert linear.shape == ffn.shape == (6, 3)
+    assert (linear[0] < 0.12).all(), "one side and a guess: a tenth"
+    assert (linear[1:5] > 0.99).all()
+    assert (ffn[:5] > 0.99).all()
+    digits = torch.randint(10, (200, 12), generator=torch.Generator().manual_seed(4))
+    sides = (neighbours.net(1)(digits)[0].argmax(-1) == neighbours.neighbours(digits)).float().mean((0, 1))
+    assert float(sides.max()) > 0.85, "one of the two it does name"
+    assert float(sides.min()) < 0.2
 
 
 def test_twoheads_refuses_what_it_has_not():
-    with pytest.raises(KeyError, match="not with 3"):
+    with pytest.raises(KeyError, match="not 3, 0"):
         neighbours.net(3)
     with pytest.raises(ValueError, match="12 digits"):
         neighbours.read(2, (1, 2, 3))

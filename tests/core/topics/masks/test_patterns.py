@@ -20,13 +20,6 @@ def demo(kind="window", size=N, paint=None, layer=5, head=1):
     return patterns.Demo(sentence.of(READING), layer, head, kind, size, paint or patterns.Paint())
 
 
-@pytest.fixture(scope="module")
-def theirs():
-    return AutoModelForCausalLM.from_pretrained(
-        sentence.FOLDER, attn_implementation="eager", dtype=torch.float32
-    ).eval()
-
-
 # ---- patterns, sizes, paint ----
 
 BY_HAND = {
@@ -45,7 +38,7 @@ def test_patterns_by_hand(kind, size):
     assert rows == BY_HAND[kind, size]
 
 
-@pytest.mark.parametrize("kind", patterns.PATTERNS)
+@pytest.mark.parametrize("kind", ["window", "global", "prefix", "padding"])
 @pytest.mark.parametrize("n", [1, 2, 14, 100, 256])
 def test_every_slider_offers_the_causal_mask_and_stays_small(kind, n):
     stops = patterns.stops(kind, n)
@@ -334,8 +327,9 @@ TEXTS = (sentence.SENTENCE, "Anna is a girl. Tom is a", "Tom was very thirsty. H
 @pytest.mark.parametrize("mask", [True, False])
 @torch.inference_mode()
 def test_a_padded_batch_equals_transformers(theirs, side, mask):
-    rows = [sentence.read(text).ids for text in TEXTS]
-    found = padding.padded(padding.Batch(tuple(rows), 4, 4, side, mask))
+    texts = [sentence.of(sentence.read(text)) for text in TEXTS]
+    rows = [text.ids for text in texts]
+    found = padding.padded(padding.Batch(tuple(texts), 4, 4, side, mask))
     length = max(map(len, rows))
     for i, ids in enumerate(rows):
         fill = [padding.PAD_ID] * (length - len(ids))

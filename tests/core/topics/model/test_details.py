@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from transformers import LlamaForCausalLM
 
 from core.lab import subject, text
 from core.topics.model import details
 
-IDS = text.read(text.SENTENCE).ids
+TEXT = text.of(text.read(text.SENTENCE))
+IDS = TEXT.ids
 
 
-def test_a_logit_is_the_stream_times_the_words_own_row():
-    found = details.tied(IDS)
-    theirs = LlamaForCausalLM.from_pretrained(text.FOLDER).float().eval()
+def test_a_logit_is_the_stream_times_the_words_own_row(theirs):
+    found = details.tied(TEXT)
     with torch.no_grad():
         out = theirs.model(torch.tensor([IDS])).last_hidden_state[0, -1]
         row = theirs.get_input_embeddings().weight[found.word.id]
@@ -38,7 +37,7 @@ def test_dropout_is_torchs():
     ours = details.inverted(x, kept, 0.3)
     torch.testing.assert_close(ours[kept], F.dropout(torch.ones(1000), 0.3).max() * x[kept])
     assert (ours[~kept] == 0).all()
-    found = details.dropped(IDS)
+    found = details.dropped(TEXT)
     assert found.p.shape == (details.DRAWS, len(details.RATES))
     assert found.p[:, 0] == pytest.approx(0.986, abs=1e-3)
     assert found.p[:, 8].mean() < found.p[:, 2].mean() < found.p[0, 0]
@@ -55,7 +54,7 @@ def test_dropout_left_on_is_the_model_with_zeros_in_it():
         for part, norm, rest in ((block.attn, block.norm1, (turn, allowed)), (block.ffn, block.norm2, ())):
             out = part(norm(x), *rest)
             x = x + torch.where(torch.rand(out.shape, generator=chance) >= rate, out / (1 - rate), 0)
-    found = details.dropped(IDS)
+    found = details.dropped(TEXT)
     np.testing.assert_allclose(found.p[:, 4], model.predict(x).softmax(-1)[:, found.answer.id], atol=1e-4)
 
 
@@ -68,7 +67,7 @@ def test_label_smoothing_is_torchs(epsilon):
 
 @pytest.mark.parametrize("stop", [0, 10, 50])
 def test_the_smoothed_curve_and_its_least_point(stop):
-    found, epsilon = details.smoothed(IDS), details.EPSILONS[stop]
+    found, epsilon = details.smoothed(TEXT), details.EPSILONS[stop]
     for i in (3, 40, 60):
         rest = (1 - details.CHANCES[i]) / (found.vocab - 1)
         logits = torch.full((1, found.vocab), np.log(rest), dtype=torch.float64)
@@ -83,4 +82,4 @@ def test_the_smoothed_curve_and_its_least_point(stop):
 
 
 def test_one_token_has_no_loss():
-    assert (details.smoothed(IDS[:1]).here == 0).all()
+    assert (details.smoothed(text.Text(text.FIRST, IDS[:1], TEXT.tokens[:1])).here == 0).all()

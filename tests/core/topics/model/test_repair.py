@@ -72,7 +72,7 @@ def reference(fault):
 @pytest.mark.parametrize("fault", repair.WIRES)
 def test_a_wholly_wrong_wire_is_the_model_with_that_line_wrong(fault):
     probs, weights = reference(fault)
-    found = repair.run(repair.Demo(IDS, TOKENS, fault, fault))
+    found = repair.run(repair.Demo(TEXT, fault, fault))
     np.testing.assert_allclose(found.p[0], probs[[word.id for word in found.words]], atol=2e-4)
     np.testing.assert_allclose(found.weights[0], weights, atol=1e-5)
     assert found.best[0].id == probs.argmax()
@@ -82,7 +82,7 @@ def test_a_wholly_wrong_wire_is_the_model_with_that_line_wrong(fault):
 @pytest.mark.parametrize("fault", repair.WIRES)
 def test_a_wire_put_back_is_the_untouched_model(fault):
     probs, weights = reference(None)
-    found = repair.run(repair.Demo(IDS, TOKENS, fault, fault))
+    found = repair.run(repair.Demo(TEXT, fault, fault))
     np.testing.assert_allclose(found.p[-1], probs[[word.id for word in found.words]], atol=1e-4)
     np.testing.assert_allclose(found.weights[-1], weights, atol=1e-5)
     assert found.answer.token == found.best[-1].token == "Amy"
@@ -91,17 +91,17 @@ def test_a_wire_put_back_is_the_untouched_model(fault):
 
 @pytest.mark.parametrize("fault", repair.WIRES)
 def test_the_first_line_that_differs_is_the_wrong_one(fault):
-    found = repair.run(repair.Demo(IDS, TOKENS, fault, fault))
-    first = next(name for name, away in zip(repair.LINES, found.away[0], strict=True) if away > 1e-4)
+    found = repair.run(repair.Demo(TEXT, fault, fault))
+    first = next(name for name, away in zip(found.lines, found.away[0], strict=True) if away > 1e-4)
     assert first == repair.WIRES[fault][0]
-    assert found.away[24, repair.LINES.index(first)] > 1e-3, "half put back is still wrong"
+    assert found.away[24, found.lines.index(first)] > 1e-3, "half put back is still wrong"
 
 
 def test_a_suspect_that_was_right_changes_nothing():
-    found = repair.run(repair.Demo(IDS, TOKENS, "rotation", "scale"))
+    found = repair.run(repair.Demo(TEXT, "rotation", "scale"))
     assert len(found.stops) == len(found.p) == 49
     assert np.ptp(found.p, axis=0).max() == 0
-    np.testing.assert_array_equal(found.p[0], repair.run(repair.Demo(IDS, TOKENS, "rotation", "")).p[0])
+    np.testing.assert_array_equal(found.p[0], repair.run(repair.Demo(TEXT, "rotation", "")).p[0])
 
 
 @pytest.mark.parametrize("stop", [12, 36])
@@ -114,18 +114,18 @@ def test_in_between_a_skip_is_scaled_and_a_rotation_turns_less(stop):
         x = share * x + block.attn(block.norm1(x), turn, allowed)
         x = x + block.ffn(block.norm2(x))
     probs = model.predict(x).softmax(-1).numpy()
-    found = repair.run(repair.Demo(IDS, TOKENS, "skip1", "skip1"))
+    found = repair.run(repair.Demo(TEXT, "skip1", "skip1"))
     np.testing.assert_allclose(found.p[stop], probs[[word.id for word in found.words]], atol=2e-4)
     x = model.embed(torch.tensor(IDS))
     for block in model.blocks:
         x = block(x, turn * share, allowed)
     probs = model.predict(x).softmax(-1).numpy()
-    found = repair.run(repair.Demo(IDS, TOKENS, "rotation", "rotation"))
+    found = repair.run(repair.Demo(TEXT, "rotation", "rotation"))
     np.testing.assert_allclose(found.p[stop], probs[[word.id for word in found.words]], atol=2e-4)
 
 
 def test_every_wire_breaks_the_answer_and_nothing_else_tells():
-    ward = repair.ward(IDS)
+    ward = repair.ward(TEXT)
     assert (ward.shapes, ward.nans, ward.answer.token) == (0, 0, "Amy")
     assert max(ward.p) < 0.01
     for wire, p in zip(ward.wires, ward.p, strict=True):
@@ -136,7 +136,7 @@ def test_every_wire_breaks_the_answer_and_nothing_else_tells():
 def test_any_length_of_text_is_repaired(n):
     ids = (IDS * 20)[:n]
     for fault in ("mask", "axis"):
-        found = repair.run(repair.Demo(ids, tuple("x" * n), fault, fault))
+        found = repair.run(repair.Demo(text.Text(text.FIRST, ids, tuple("x" * n)), fault, fault))
         assert np.isfinite(found.p).all()
         assert found.weights.shape[1:] == (min(n, repair.CROPPED),) * 2
         assert len(found.stops) == (25 if n > repair.LONG else 49)
@@ -146,4 +146,4 @@ def test_patients_are_wires_each_once():
     assert set(repair.PATIENTS) <= set(repair.WIRES)
     assert len(set(repair.PATIENTS)) == len(repair.PATIENTS)
     with pytest.raises(KeyError):
-        repair.run(repair.Demo(IDS, TOKENS, "nothing", "nothing"))
+        repair.run(repair.Demo(TEXT, "nothing", "nothing"))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from torch import nn
-from transformers import AutoConfig, AutoModelForCausalLM, LlamaForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from core import presets
 from core.lab import subject
@@ -15,11 +15,10 @@ from core.topics.model import walk
 READING = sentence.read(sentence.SENTENCE)
 
 
-def test_the_decoder_only_walk_is_transformers_hidden_states():
-    theirs = LlamaForCausalLM.from_pretrained(sentence.FOLDER).float().eval()
+def test_the_decoder_only_walk_is_transformers_hidden_states(theirs):
     with torch.no_grad():
         out = theirs(torch.tensor([READING.ids]), output_hidden_states=True, output_attentions=False)
-    lines = {one.name: one for one in walk.decoder_only(READING.ids)}
+    lines = {one.name: one for one in walk.decoder_only(sentence.of(READING))}
     for i, state in enumerate(out.hidden_states[:-1]):
         one = lines[f"block{i}.resid_pre"]
         assert one.shape == tuple(state.shape[1:])
@@ -60,17 +59,26 @@ def test_the_encoder_decoder_walk_is_torchs_layers():
     assert order.index("memory") < order.index("written") < order.index("dec0.self.z") < order.index("dec0.cross.z")
 
 
-def test_the_walk_leaves_no_hooks_behind():
-    before = walk.encoder_decoder(dates_task.TEXT)
-    assert not any(m._forward_hooks or m._forward_pre_hooks for m in seq2seq.model().modules())
-    assert str(walk.encoder_decoder(dates_task.TEXT)) == str(before)
+def test_the_encoder_decoder_walk_shows_the_bend():
+    lines = walk.encoder_decoder(dates_task.TEXT)
+    order = [one.name for one in lines]
+    model, seen = seq2seq.model(), {one.name: one for one in lines}
+    for scope, block in (("enc1", model.encoder[1]), ("dec0", model.decoder[0])):
+        first = order.index(f"{scope}.ffn_pre")
+        assert order[first : first + 4] == [f"{scope}.{name}" for name in ("ffn_pre", "ffn_act", "ffn_out", "out")]
+        heard = []
+        hook = block.ffn.up.register_forward_hook(lambda _, __, made, heard=heard: heard.append(made))
+        walk.encoder_decoder(dates_task.TEXT)
+        hook.remove()
+        wanted = nn.GELU("tanh")(heard[-1])
+        assert seen[f"{scope}.ffn_act"].rms == pytest.approx(float(wanted.square().mean().sqrt()), rel=1e-5)
+        assert seen[f"{scope}.ffn_act"].low == pytest.approx(float(wanted.min()), abs=1e-6)
 
 
-def test_the_loop_as_printed_is_the_model():
-    found = walk.loop(READING.ids, 3)
+def test_the_loop_as_printed_is_the_model(theirs):
+    found = walk.loop(sentence.of(READING), 3)
     assert found.shape == (3, len(READING.ids), subject.model().config.vocab_size)
     assert found.gap < 1e-4
-    theirs = LlamaForCausalLM.from_pretrained(sentence.FOLDER).float().eval()
     ids = torch.tensor([READING.ids])
     with torch.no_grad():
         torch.testing.assert_close(walk.written_out(subject.model(), ids), theirs(ids).logits, atol=1e-3, rtol=1e-3)
@@ -86,7 +94,21 @@ def test_qwen3_8b_at_its_true_size():
         assert shapes[f"block{i}.k"] == (8, 14, 128)
         assert shapes[f"block{i}.scores"] == (32, 14, 14)
         assert shapes[f"block{i}.ffn_act"] == (14, 12288)
+        assert shapes[f"block{i}.masked"] == (32, 14, 14)
+        assert shapes[f"block{i}.allowed"] == (14, 14)
     assert shapes["logits"] == (14, 151936)
+    inside = "resid_pre norm1 q k v q_norm k_norm q_rot k_rot scores scaled allowed masked weights z attn_out resid_mid"
+    every = [*inside.split(), "norm2", "ffn_gate", "ffn_up", "ffn_act", "ffn_out", "resid_post"]
+    outside = ["ids", "embed", "angles", "norm_final", "logits", "probs"]
+    assert sorted(shapes) == sorted([*outside, *(f"block{i}.{name}" for i in range(36) for name in every)])
+    assert len(found.lines) == len(shapes) == 36 * 23 + 6
+
+
+def test_a_table_of_positions_ends():
+    assert dict(walk.sized("gpt2", 1024).lines)["pos_embed"] == (1024, 768)
+    with pytest.raises(walk.TooLong, match=r"1,025 tokens do not fit.*1,024 rows"):
+        walk.sized("gpt2", 1025)
+    assert walk.sized("qwen3-0.6b", 50_000).lines, "a rotation does not end"
 
 
 @pytest.mark.parametrize("id", ["qwen3-8b", "qwen3-0.6b", "mistral-7b", "gpt2"])

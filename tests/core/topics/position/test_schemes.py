@@ -130,6 +130,7 @@ def test_buckets_are_t5s():
     distances = tuple(range(300))
     theirs = T5Attention._relative_position_bucket(-torch.tensor(distances), False, 32, 128)
     assert list(po.t5_buckets(distances)) == theirs.tolist()
+    assert po.t5_buckets((112, 113, 128, 1000)) == (30, 31, 31, 31)
 
 
 # ---- schemes on one head ----
@@ -152,7 +153,7 @@ def wanted(demo, scheme, start):
     if scheme == "sinusoidal":
         x = x + po.table_by_numpy(start + n, x.shape[1])[start:]
     if scheme == "learned":
-        x = x + po.untrained_table().numpy()[start : start + n]
+        x = x + po.untrained_table(288).numpy()[start : start + n]
     q, k = torch.tensor(x @ w_q.T), torch.tensor(x @ w_k.T)
     if scheme == "rope":
         turn = np.outer(np.arange(start, start + n), 10_000.0 ** -(np.arange(0, 48, 2) / 48))
@@ -169,7 +170,7 @@ def wanted(demo, scheme, start):
     ("layer", "head", "start", "same"), [(5, 1, 0, False), (2, 0, 13, False), (0, 3, 48, False), (4, 4, 5, True)]
 )
 def test_every_scheme_gives_the_scores_of_a_head_worked_out_by_hand(scheme, layer, head, start, same):
-    demo = po.Demo(*WORDS, layer, head, start, same)
+    demo = po.Demo(WORDS, layer, head, start, same)
     scores = wanted(demo, scheme, start)
     found = po.moved(demo, scheme)
     low = np.tril_indices(len(scores))
@@ -184,18 +185,18 @@ def test_every_scheme_gives_the_scores_of_a_head_worked_out_by_hand(scheme, laye
 
 
 def test_rope_at_the_start_is_the_models_own():
-    own = subject.run(*WORDS, subject.UNTOUCHED, ("block5.weights",))["block5.weights"].value[1]
-    np.testing.assert_allclose(po.moved(po.Demo(*WORDS), "rope").weights[0], own, atol=1e-5)
+    own = subject.run(WORDS, subject.UNTOUCHED, ("block5.weights",))["block5.weights"].value[1]
+    np.testing.assert_allclose(po.moved(po.Demo(WORDS), "rope").weights[0], own, atol=1e-5)
 
 
 def test_relative_schemes_stand_still_and_absolute_ones_move():
-    moved = {scheme: po.moved(po.Demo(*WORDS), scheme).moved for scheme in po.SCHEMES}
+    moved = {scheme: po.moved(po.Demo(WORDS), scheme).moved for scheme in po.SCHEMES}
     assert max(moved[s].max() for s in ("none", "alibi", "rope")) < 1e-12
     assert min(moved[s][1:].min() for s in ("sinusoidal", "learned")) > 0.1
 
 
 def test_one_word_repeated_shows_position_alone():
-    demo = po.Demo(*WORDS, same=True)
+    demo = po.Demo(WORDS, same=True)
     none = po.moved(demo, "none").weights[0]
     np.testing.assert_allclose(none, np.tri(14) / np.arange(1, 15)[:, None], atol=1e-12)
     rope = po.moved(demo, "rope").scores[0]
@@ -206,8 +207,8 @@ def test_one_word_repeated_shows_position_alone():
 def test_a_long_text_is_cut_and_one_token_is_enough():
     long = text.read("The cat sat on the mat. " * 9)
     assert po.moved(po.Demo(text.of(long)), "learned").scores.shape == (49, 16, 16)
-    assert len(po.untrained_table()) == po.STARTS[-1] + po.MOST
-    one = po.moved(po.Demo(READING.ids[:1], READING.tokens[:1]), "sinusoidal")
+    assert len(po.untrained_table(288)) == po.STARTS[-1] + po.MOST
+    one = po.moved(po.Demo(text.Text(text.FIRST, READING.ids[:1], READING.tokens[:1])), "sinusoidal")
     np.testing.assert_array_equal(one.weights, 1)
 
 
@@ -236,7 +237,7 @@ def test_pairs_are_counted():
 @pytest.mark.parametrize("rotation", [True, False])
 @pytest.mark.parametrize("mask", [True, False])
 def test_every_order_is_the_model_run_on_that_order(rotation, mask):
-    found = sh.shuffled(sh.Demo(*WORDS, rotation, mask, 3))
+    found = sh.shuffled(sh.Demo(WORDS, rotation, mask, 3))
 
     def alone(order):
         ids = tuple(READING.ids[i] for i in order)
@@ -267,7 +268,7 @@ def test_every_order_is_the_model_run_on_that_order(rotation, mask):
 
 
 def test_the_law_by_hand():
-    x = subject.run(*WORDS, subject.UNTOUCHED, ("block0.norm1",))["block0.norm1"].value.astype(np.float64)
+    x = subject.run(WORDS, subject.UNTOUCHED, ("block0.norm1",))["block0.norm1"].value.astype(np.float64)
     attn = subject.model().blocks[0].attn
     q, k, v = (torch.tensor(x) @ w.weight[:48].double().T for w in (attn.q, attn.k, attn.v))
 
@@ -276,7 +277,7 @@ def test_the_law_by_hand():
         return F.scaled_dot_product_attention(*rows, is_causal=causal)[0].detach().numpy()
 
     back = list(range(14))[::-1]
-    law = sh.law(sh.Demo(*WORDS))
+    law = sh.law(sh.Demo(WORDS))
     assert law.carried < 1e-13
     assert law.pooled < 1e-13
     assert law.unmoved == pytest.approx(np.abs(reads(back) - reads(range(14))).max())

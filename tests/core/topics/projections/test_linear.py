@@ -160,3 +160,13 @@ def test_the_library_in_circulation_is_no_softmax():
     for one, other, heat in ((0, 1, made.needed[0]), (0, 2, made.needed[1])):
         scores, shares = ln.QUOTED
         assert math.exp((scores[one] - scores[other]) / heat) == pytest.approx(shares[one] / shares[other])
+
+
+@pytest.mark.parametrize(
+    ("n_in", "shape", "error"),
+    [(-1, (2,), "RuntimeError"), (2, (2.5, 2), "TypeError"), (2, (10**20, 2), "TypeError"), (2, (), "RuntimeError")],
+)
+def test_whatever_is_asked_torch_answers(n_in, shape, error):
+    found = ln.call(n_in, 3, True, shape)
+    assert found.failed
+    assert f"{error}: " in found.answer

@@ -5,11 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from core.lab import head as onehead
-from core.lab import subject
 from core.lab import text as sentence
 from core.topics.projections import product
 from core.topics.projections import query as pj
@@ -19,11 +17,6 @@ OTHER = sentence.read("The dog saw the cat. The cat ran to the dog")
 DEMO = pj.Demo(sentence.of(READING))
 MOVED = pj.Demo(sentence.of(OTHER), 2, 3)
 BOTH = pytest.mark.parametrize("demo", [DEMO, MOVED], ids=["first", "moved"])
-
-
-@pytest.fixture(scope="module")
-def theirs():
-    return AutoModelForCausalLM.from_pretrained(subject.FOLDER, dtype=torch.float32).eval()
 
 
 def watched(model, demo):

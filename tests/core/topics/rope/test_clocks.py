@@ -69,7 +69,8 @@ def test_swings_of_all_heads_are_those_of_each_head():
 
 @pytest.mark.parametrize("pair", [0, 5, 23])
 def test_one_pair_turns_in_radians(pair):
-    found, theta = clocks.turning(pair), float(frequencies(48)[pair])
+    theta = float(frequencies(48)[pair])
+    found = clocks.turning(theta)
     for m, way in ((0, 3), (7, 0), (48, 51)):
         frame = m * len(clocks.DIRECTIONS) + way
         a = np.deg2rad(clocks.DIRECTIONS[way])
@@ -111,7 +112,7 @@ def test_four_numbers_in_both_conventions(pairing, pairs):
 
 
 def test_the_wrong_convention_ruins_the_model_and_permuted_rows_mend_it():
-    found = clocks.conventions(READING.ids)
+    found = clocks.conventions(text.of(READING))
     assert found.before == pytest.approx(0.986, abs=1e-3)
     assert found.same < 0.01
     assert found.gap_same > 4
@@ -139,5 +140,5 @@ def test_turned_values_spoil_the_next_word():
 
 
 def test_the_price():
-    cost = clocks.cost()
-    assert (cost.projection, cost.rope, cost.learned, cost.all) == (288 * 288, 4 * 288, 0, 15_191_712)
+    cost = clocks.cost(text.of(READING))
+    assert (cost.maps, cost.rope, cost.learned, cost.all) == ((288 * 288,) * 4, 4 * 288, 0, 15_191_712)

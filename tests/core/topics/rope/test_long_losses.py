@@ -62,3 +62,13 @@ def test_the_stories_are_long_enough_and_begin_at_the_beginning():
     ids = long_losses.stories()
     assert ids.shape == (4, long_losses.TOKENS + 1)
     assert (ids[:, 0] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("method", "s", "start", "stop"),
+    [("typo", 1.0, 0, 32), ("pi", 1.1, 0, 32), ("pi", 2.0, 0, 33), ("pi", 2.0, 64, 64), ("pi", 2.0, 64, 32),
+     ("pi", 2.0, -32, 32), ("pi", 2.0, 0, 672)],
+)  # fmt: skip
+def test_only_what_was_recorded_has_a_mean(method, s, start, stop):
+    with pytest.raises(ValueError, match="are recorded"):
+        long_losses.mean(method, s, start, stop)

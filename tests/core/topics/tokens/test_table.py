@@ -5,7 +5,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
-from transformers import LlamaForCausalLM
 
 from core import tokenizer
 from core.embeddings import by_product
@@ -17,11 +16,6 @@ READING = sentence.read(sentence.SENTENCE)
 WEIGHTS = load_file(sentence.FOLDER / "model.safetensors")
 TABLE = next(t for name, t in WEIGHTS.items() if name.endswith("embed_tokens.weight")).float()
 NAMES = tokenizer.of_model(sentence.FOLDER)
-
-
-@pytest.fixture(scope="module")
-def theirs():
-    return LlamaForCausalLM.from_pretrained(sentence.FOLDER, dtype=torch.float32).eval()
 
 
 def test_a_look_up_is_torchs_embedding():

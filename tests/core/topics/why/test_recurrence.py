@@ -9,14 +9,14 @@ import torch
 import torch.nn.functional as F
 from torch.autograd.functional import jacobian
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoModelForCausalLM
 
 from core.lab import text as sentence
 from core.topics.why import recurrence as rec
 
 READING = sentence.read(sentence.SENTENCE)
 STOP = 11  # a radius other than one
-SHORT = READING.ids[:5]
+TEXT = sentence.of(READING)
+SHORT = sentence.Text(TEXT.subject, TEXT.ids[:5], TEXT.tokens[:5])
 
 
 def weights(gates, seed, d_model):
@@ -57,7 +57,7 @@ def lengths(function, words):
 
 
 def test_states_are_those_of_torchs_rnn_and_gru():
-    demo = rec.Demo(READING.ids, keeps=0.75, seed=2)
+    demo = rec.Demo(TEXT, keeps=0.75, seed=2)
     for kind in (torch.nn.RNN, torch.nn.GRU):
         layer, words = torchs(kind, demo, STOP)
         u = F.linear(words, layer.weight_ih_l0).unflatten(-1, (-1, rec.WIDTH)).transpose(0, 1)
@@ -88,23 +88,39 @@ def test_the_attention_layer_is_torchs_attention():
     np.testing.assert_allclose(rec.fading(demo).attention, lengths(last, words), rtol=1e-8)
 
 
-def test_the_trained_model_is_measured_as_transformers_would():
-    model = AutoModelForCausalLM.from_pretrained(
-        sentence.FOLDER, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
-    words = model.model.embed_tokens(torch.tensor(SHORT)).detach()
-    exact = lengths(lambda w: model.model(inputs_embeds=w[None]).last_hidden_state[0, -1], words)
+def test_the_trained_model_is_measured_as_transformers_would(theirs):
+    words = theirs.model.embed_tokens(torch.tensor(SHORT.ids)).detach()
+    exact = lengths(lambda w: theirs.model(inputs_embeds=w[None]).last_hidden_state[0, -1], words)
     found = rec.trained(SHORT, probes=600)
     np.testing.assert_allclose((found / found[-1]).flip(0), exact, rtol=0.1)
 
 
+@pytest.mark.parametrize("family", ["gpt2", "llama, GQA, biases, base", "qwen3"])
+def test_any_family_is_measured_as_transformers_would(pair, family):
+    one = pair(family)
+    read = sentence.exactly("the dog saw a cat", str(one.folder))
+    whole = one.theirs.base_model
+    words = whole.get_input_embeddings()(torch.tensor(read.ids)).detach()
+    exact = lengths(lambda w: whole(inputs_embeds=w[None]).last_hidden_state[0, -1], words)
+    found = rec.trained(read, probes=3000)
+    np.testing.assert_allclose((found / found[-1]).flip(0), exact, rtol=0.1)
+
+
+def test_a_text_is_read_no_longer_than_its_model_reads(pair):
+    read = sentence.exactly("the dog saw a cat. " * 2, str(pair("gpt2").folder))
+    found = rec.Demo(read, times=8).read
+    assert len(found) == 64
+    assert found.ids == (read.ids * 8)[-64:]
+
+
 def test_what_a_visitor_may_move_moves_the_lines():
     base, text = rec.fading(rec.Demo(SHORT)), rec.Demo(SHORT, times=8)
-    assert text.read == SHORT * 8
-    assert rec.Demo(tuple(range(100)), times=2).read == (*range(72, 100), *range(100))
+    assert (text.read.ids, text.read.tokens) == (SHORT.ids * 8, SHORT.tokens * 8)
+    long = sentence.Text(SHORT.subject, tuple(range(100)), tuple(map(str, range(100))))
+    assert rec.Demo(long, times=2).read.ids == (*range(72, 100), *range(100))
     for other in (rec.Demo(SHORT, seed=1), rec.Demo(SHORT, keeps=0.5)):
         assert not np.allclose(rec.fading(other).gru, base.gru)
-    far = [rec.fading(rec.Demo(READING.ids, keeps=keeps)).gru[rec.RADII.index(0.8), -1] for keeps in rec.KEEPS]
+    far = [rec.fading(rec.Demo(TEXT, keeps=keeps)).gru[rec.RADII.index(0.8), -1] for keeps in rec.KEEPS]
     assert far == sorted(far), "a gate that keeps more carries further"
     np.testing.assert_allclose(base.power[STOP], [rec.RADII[STOP] ** t for t in range(20)])
     for line in (base.rnn, base.gru, base.attention[None], base.trained[None]):
@@ -113,7 +129,7 @@ def test_what_a_visitor_may_move_moves_the_lines():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_the_page_says_about_fading_holds_for_every_seed(seed):
-    found, n = rec.fading(rec.Demo(READING.ids, seed=seed)), 56
+    found, n = rec.fading(rec.Demo(TEXT, seed=seed)), 56
     below, above = rec.RADII.index(0.8), rec.RADII.index(2.0)
     assert (found.rnn[:, -1] < found.power[:, -1]).all(), "tanh shrinks every step once more"
     assert found.rnn[below, -1] < 1e-5 < found.gru[below, -1] < 1
@@ -124,7 +140,8 @@ def test_what_the_page_says_about_fading_holds_for_every_seed(seed):
 
 @pytest.mark.parametrize("length", [1, 2, 300])
 def test_no_length_breaks_it(length):
-    found = rec.fading(rec.Demo((SHORT * 60)[:length], times=1))
+    ids, tokens = ((part * 60)[:length] for part in (SHORT.ids, SHORT.tokens))
+    found = rec.fading(rec.Demo(sentence.Text(SHORT.subject, ids, tokens), times=1))
     n = min(length, 128)
     for line in (found.rnn, found.gru, found.power):
         assert line.shape == (51, n)

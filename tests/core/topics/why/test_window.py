@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
 
 from core.lab import text as sentence
 from core.topics.why import window as rc
@@ -14,13 +13,6 @@ READING = sentence.read(sentence.SENTENCE)
 @pytest.fixture(scope="module")
 def found():
     return rc.run(rc.Demo(sentence.of(READING)))
-
-
-@pytest.fixture(scope="module")
-def theirs():
-    return AutoModelForCausalLM.from_pretrained(
-        sentence.FOLDER, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
 
 
 def probs(model, ids, window):
@@ -43,10 +35,10 @@ def test_every_window_equals_transformers(found, theirs, window):
 
 
 def test_a_long_text_passes_in_parts_and_is_the_same(theirs, monkeypatch):
-    ids = READING.ids + READING.ids[1:] * 3
+    ids, tokens = (part + part[1:] * 3 for part in (READING.ids, READING.tokens))
     monkeypatch.setattr(rc, "AT_ONCE", 150)
     stops = rc.windows(len(ids))
-    found = rc.next_probs(ids, stops).numpy()
+    found = rc.next_probs(sentence.Text(sentence.FIRST, ids, tokens), stops).numpy()
     for at in (3, 20, len(stops) - 1):
         np.testing.assert_allclose(found[at], probs(theirs, ids, stops[at]), rtol=1e-3, atol=1e-6)
 
@@ -90,6 +82,6 @@ def test_any_text_has_an_answer(text):
 
 
 def test_one_token_alone():
-    found = rc.run(rc.Demo(READING.ids[:1], READING.tokens[:1]))
+    found = rc.run(rc.Demo(sentence.Text(sentence.FIRST, READING.ids[:1], READING.tokens[:1])))
     assert (found.windows, found.needed) == ((1,), 1)
     assert found.best[0].id == found.answer.id

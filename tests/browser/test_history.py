@@ -1,0 +1,132 @@
+"""Address, picture and text say the same after Back, Forward, a reload, a copied link, another server and a guess."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.shared import frame
+from tests.pages.opening import topic_of
+
+FILES = [entry.file for entry in frame.entries() if entry.file != "01_home"]
+
+
+def path(file):
+    return "/" + topic_of(file)
+
+
+def slider(page):
+    return page.locator("[data-signature] input[type=range]").first
+
+
+def stands(page):
+    """Where the signature's slider stands, as it is spoken."""
+    return slider(page).get_attribute("aria-valuetext")
+
+
+def wait_until_it_stands(page, at):
+    expect(slider(page)).to_have_attribute("aria-valuetext", at, timeout=60_000)
+
+
+def words(page):
+    return {word: said[0] for word, said in parse_qs(urlsplit(page.url).query).items()}
+
+
+def step(visit, times=3):
+    """Move the signature's slider with the keyboard, towards where there is room; until the address says so."""
+    page, before = visit.page, words(visit.page)
+    dial = slider(page)
+    key = "ArrowLeft" if int(dial.input_value()) > int(dial.get_attribute("max")) / 2 else "ArrowRight"
+    for _ in range(times):
+        dial.press(key)
+    page.wait_for_function(
+        "(before) => location.search !== before", arg=urlsplit(page.url).query and "?" + urlsplit(page.url).query
+    )
+    visit.settle()
+    assert words(page) != before
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_back_forward_and_reload_restore_the_page(visit, file):
+    """One entry of the history a page; Streamlit's own account of Back (`is_history_navigation`) is guarded here."""
+    page = visit.open(path(file), ready="[data-signature] canvas").page
+    entries = page.evaluate("history.length")
+    step(visit)
+    left, at = words(page), stands(page)
+    assert page.evaluate("history.length") == entries
+    other = "tokens" if file != "03_tokens" else "softmax"
+    page.locator(f"[data-testid=stSidebarNav] a[href$='/{other}']").click()
+    page.wait_for_url(f"**/{other}**")
+    page.locator("[data-signature] canvas").first.wait_for()
+    visit.settle()
+    assert page.evaluate("history.length") == entries + 1
+    page.go_back()
+    page.wait_for_url(f"**{path(file)}**")
+    wait_until_it_stands(page, at)
+    visit.settle()
+    assert words(page) == left
+    page.go_forward()
+    page.wait_for_url(f"**/{other}**")
+    visit.settle()
+    page.go_back()
+    page.wait_for_url(f"**{path(file)}**")
+    wait_until_it_stands(page, at)
+    page.reload()
+    wait_until_it_stands(page, at)
+    visit.settle()
+    assert words(page) == left
+    visit.check()
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_guess_moves_nothing_and_is_in_no_link(visit, file):
+    page = visit.open(path(file), ready="[data-signature] canvas").page
+    step(visit)
+    left, at = words(page), stands(page)
+    guesses = page.locator("[data-testid=stMain] [data-testid=stButtonGroup]").filter(
+        has_text=re.compile("I don.t know")
+    )
+    if not guesses.count():
+        pytest.fail("no guess on this page")
+    guesses.first.get_by_role("radio").first.click()
+    page.locator("[class*=st-key-verdict_]").first.wait_for()
+    visit.settle()
+    assert words(page) == left
+    assert stands(page) == at
+    visit.check()
+
+
+def test_a_copied_link_opens_the_same_on_another_server(visitor, fresh_server):
+    one = visitor()
+    page = one.open("/attention?layer=4&head=4&scaling=false", ready="[data-signature] canvas").page
+    step(one)
+    link, at, label = page.url, stands(page), page.locator("[data-signature]").get_attribute("aria-label")
+    other = visitor(of=fresh_server)
+    again = other.open(link.removeprefix(one.server.url), ready="[data-signature] canvas").page
+    assert words(again) == words(page)
+    assert stands(again) == at
+    assert again.locator("[data-signature]").get_attribute("aria-label") == label
+
+
+def test_the_language_is_in_every_address_and_spoken(visitor):
+    chinese = visitor(locale="zh-CN")
+    page = chinese.open("/why").page
+    assert words(page)["lang"] == "zh"
+    assert page.evaluate("document.documentElement.lang") == "zh"
+    assert "为什么" in page.title()
+    english = visitor()
+    page = english.open("/why?lang=zh").page
+    assert page.evaluate("document.documentElement.lang") == "zh"
+
+
+def test_an_unknown_address_names_the_rooms(visitor, fresh_server):
+    """Without a dialog, on a server that nobody has asked for anything."""
+    one = visitor(of=fresh_server, locale="zh-CN")
+    page = one.page
+    page.goto(fresh_server.url + "/no%3Cb%3E/where")
+    page.get_by_role("heading", name="没有这一页").wait_for()
+    assert page.locator("[role=dialog]").count() == 0
+    page.locator("[data-testid=stMain] [data-testid=stPageLink] a").filter(has_text="Softmax").click()
+    page.wait_for_url("**/softmax**")
+    page.locator("[data-signature] canvas").first.wait_for()
