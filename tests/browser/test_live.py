@@ -165,3 +165,44 @@ def test_up_to_256_tokens_stay_fluid_and_true(visit):
     assert page.evaluate("new Set(window.__pictures).size") >= 15
     visit.settle()
     visit.check()
+
+
+def test_a_picture_says_what_it_shows_now(visit):
+    """The description is that of the frame under the slider, not that of the first."""
+    page = visit.open(ATTENTION).page
+    reading = text.read(text.SENTENCE)
+    frames = head.frames(head.Demo(text.of(reading)), "weights").values
+    slider, canvas = visit.signature().locator("input[type=range]"), visit.signature().locator("canvas").first
+    for stop in (48, 0):
+        slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input', { bubbles: true })); }", stop)
+        shown = visit.signature().locator("output").inner_text()
+        wait = "([canvas, shown]) => canvas.getAttribute('aria-label').includes(' ' + shown + '.')"
+        page.wait_for_function(wait, arg=[canvas.element_handle(), shown])
+        told = canvas.get_attribute("aria-label")
+        assert told.endswith(f"{frames[stop].max():.3f}"), (told, stop)
+    visit.check()
+
+
+def test_the_tooltip_of_a_cut_cell_tells_its_new_weight(visit):
+    page = visit.open(ATTENTION + "?layer=5&head=1").page
+    stage, tip = visit.signature().locator(".stage"), visit.signature().locator(".tip")
+    stage.focus()
+    page.keyboard.press("ArrowLeft")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert tip.inner_text() != "to → Amy: 0"
+    page.keyboard.press("Enter")
+    page.wait_for_function("tip => tip.textContent === 'to → Amy: 0' && !tip.hidden", arg=tip.element_handle())
+    visit.settle()
+    visit.check()
+
+
+@pytest.mark.parametrize(("path", "most"), [("/heads", 400_000), ("/position", 700_000)])
+def test_a_page_sends_no_more_than_it_must(visit, path, most):
+    """Scripts go over HTTP, once; on the socket there are numbers and words."""
+    sent = []
+    visit.page.on("websocket", lambda socket: socket.on("framereceived", lambda data: sent.append(len(data))))
+    visit.open(path)
+    visit.settle()
+    assert 20_000 < sum(sent) <= most
+    visit.check()

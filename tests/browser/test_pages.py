@@ -79,11 +79,23 @@ def test_no_accessibility_violation_in_the_dark_in_chinese_with_all_opened(visit
 
 
 def too_wide(page):
-    """What can be scrolled sideways, but for code, formulas and tables, which Streamlit lets scroll on their own."""
+    """What can be scrolled sideways or is cut off, inside the pictures too, but for code, formulas and tables, which
+    Streamlit lets scroll on their own, and the map and the matrices that say that they scroll."""
     over = page.evaluate(
-        "() => [...document.querySelectorAll('[data-testid=stMain] *')].filter(e => e.scrollWidth > e.clientWidth + 2 &&"
-        " ['auto', 'scroll'].includes(getComputedStyle(e).overflowX) && !e.closest('pre, .katex') && !e.querySelector('table'))"
-        ".map(e => [e.tagName, e.className.toString().slice(0, 60), e.scrollWidth, e.clientWidth])"
+        """() => {
+          const found = [];
+          const look = (root, inside) => {
+            for (const e of root.querySelectorAll('*')) {
+              if (e.shadowRoot) look(e.shadowRoot, true);
+              const scrolls = ['auto', 'scroll'].includes(getComputedStyle(e).overflowX);
+              if (e.scrollWidth <= e.clientWidth + 2 || !e.clientWidth || !(inside || scrolls)) continue;
+              if (e.closest('pre, .katex, .katex-display, .unseen, .scroll, .stage.wide, .titles') || e.querySelector('table')) continue;
+              found.push([e.tagName, e.className.toString().slice(0, 60), e.scrollWidth, e.clientWidth]);
+            }
+          };
+          look(document.querySelector('[data-testid=stMain]'), false);
+          return found;
+        }"""
     )
     return [row for row in over if "stHorizontalBlock" not in row[1]]
 

@@ -14,12 +14,11 @@ from core import costs
 from pages.parts.ledger.models import Model
 from pages.shared import controls, frame
 from pages.shared.asks import predict
-from pages.shared.pictures import code, live, stack
+from pages.shared.pictures import code, figures, live, stack
 from pages.shared.text import N_, _, filled, prose, say
 
 DEVICES = {id: one.name.split()[0] if one.name.endswith("GB") else one.name for id, one in costs.DEVICES.items()}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 KEPT = {
     "keys": N_("the keys"),
     "values": N_("the values"),
@@ -45,7 +44,7 @@ def as_bytes(n: float) -> str:
 def as_power(n: float) -> str:
     """4.91 × 10²²."""
     digits, power = f"{n:.2e}".split("e")
-    return f"{digits} × 10{str(int(power)).translate(SUPERSCRIPT)}"
+    return f"{digits} × 10{figures.raised(int(power))}"
 
 
 def as_gap(ratio: float) -> str:

@@ -16,7 +16,7 @@ from core.whatif import Change
 from pages.parts.position import order
 from pages.shared import controls, frame
 from pages.shared.asks import predict
-from pages.shared.pictures import bars, lines, live
+from pages.shared.pictures import bars, figures, lines, live
 from pages.shared.text import N_, _, filled, prose, say
 
 PLACES = {"off": N_("off"), "on": N_("rotation, as trained")}
@@ -37,7 +37,6 @@ TOKENS = tuple(range(8, wo.READ - 8, 8))
 SHUFFLE = controls.Dial("shuffle", N_("Shuffle"), STEPS)
 LETTER = controls.Dial("letter", N_("Letter"), LETTERS, lengths.TRAINED)
 TOKEN = controls.Dial("token_at", N_("Token"), TOKENS, 256)
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def power(x: float) -> str:
@@ -45,7 +44,7 @@ def power(x: float) -> str:
     if x == 0 or x >= 0.01:
         return f"{x:.2f}"
     mantissa, exponent = f"{x:.0e}".split("e")
-    return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}"
+    return f"{mantissa} × 10{figures.raised(int(exponent))}"
 
 
 # ---- the signature ----

@@ -28,7 +28,6 @@ MAPS = {
 }
 MOST_BARS = 14  # keys listed beside the plane
 MOST_FEET = 40  # keys whose perpendiculars are drawn
-MOST_TERMS = 24  # products shown under a sum
 
 
 @dataclass(frozen=True)
@@ -336,6 +335,4 @@ def product(room: Room, which: str) -> None:
 
 def _written(made: Provenance, row: str, column: int, which: str) -> None:
     say("**Row “«row»” times column «column»**, written out:", row=row, column=column)
-    written.show(made, key=f"made_{which}", quantity=which, says=_("What this number is made of."), most=MOST_TERMS)
-    if (terms := len(made.rows[0][1])) > MOST_TERMS:
-        say("Under the sum: the «n» largest of its «all» products.", n=MOST_TERMS, all=terms)
+    written.show(made, key=f"made_{which}", quantity=which, says=_("What this number is made of."))

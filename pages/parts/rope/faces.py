@@ -14,7 +14,7 @@ from pages.parts.rope import clocks as faces
 from pages.shared import controls, frame, readers, story
 from pages.shared.asks import check as checks
 from pages.shared.asks import predict
-from pages.shared.pictures import live
+from pages.shared.pictures import figures, live
 from pages.shared.text import N_, _, prose, say
 
 FAR = 30  # places both words move in the question
@@ -23,7 +23,6 @@ HEAD = (2, 0)  # a head that listens to the place
 NO_ROTATION = N_("This model has no rotation: it learned a row of its table for every position.")
 MOVE = controls.Setting("rope_move", heard="move")
 SHIFT = controls.Dial("rope_shift", N_("Move by"), ck.SHIFTS, shown=tuple(f"+{shift}" for shift in ck.SHIFTS))
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ def power(x: float) -> str:
     if not x:
         return "0"
     digits, exponent = f"{x:.1e}".split("e")
-    return f"{digits} × 10{str(int(exponent)).translate(RAISED)}"
+    return f"{digits} × 10{figures.raised(int(exponent))}"
 
 
 def signed(x: float, digits: int) -> str:

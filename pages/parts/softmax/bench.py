@@ -15,7 +15,7 @@ from core.topics.softmax import lab
 from pages.parts.softmax import swatch
 from pages.shared import controls, frame, readers, story
 from pages.shared.asks import predict
-from pages.shared.pictures import bars, live, matrix, plane
+from pages.shared.pictures import bars, figures, live, matrix, plane
 from pages.shared.text import N_, _, filled, prose, say
 
 SOURCES = {"model": N_("of the model"), "typed": N_("typed in")}
@@ -33,7 +33,6 @@ CLOSER = {"steps": N_("step by step"), "mix": N_("mix colours"), "triangle": N_(
 HEAT = controls.Dial(
     "temperature", N_("Temperature"), lab.TEMPERATURES, shown=tuple(f"{t:.2f}" for t in lab.TEMPERATURES)
 )
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 STEP_ROWS = (N_("ẑ = z ÷ T"), "e^ẑ", "ẑ − max", "e^(ẑ − max)", N_("share"))
 
 
@@ -288,7 +287,7 @@ def power(x: float, digits: int = 2) -> str:
     if not x:
         return "0"
     mantissa, exponent = f"{x:.{digits}e}".split("e")
-    return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}".replace("-", "−")
+    return f"{mantissa} × 10{figures.raised(int(exponent))}".replace("-", "−")
 
 
 def _written_share(row: Row, t: float, i: int) -> None:

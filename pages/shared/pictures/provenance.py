@@ -1,4 +1,4 @@
-"""Where a number comes from, written out: the ingredients as strips, the sum as a formula that ends in the number."""
+"""Where a number comes from, written out: the sum as a formula that ends in the number, its terms one below the other."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ import streamlit as st
 
 from core.lab.provenance import Provenance
 from pages.shared.pictures import live, matrix
-from pages.shared.text import N_
+from pages.shared.text import N_, say
+
+MOST = 16  # terms drawn; of more only the largest, as the formula above holds them all
 
 
-def show(made: Provenance, *, key: str, quantity: str, says: str, most: int | None = None) -> None:
-    """The formula down to the value on the screen, and under it the numbers it is made of.
-
-    most: of more numbers, only those that weigh most in the sum.
-    """
+def show(made: Provenance, *, key: str, quantity: str, says: str) -> None:
+    """The formula down to the value on the screen, and under it the numbers it is made of, one term a line: a table of
+    three columns fits where a strip of all terms would be cut off."""
     lines = r" \\ ".join(f"&{line}" for line in made.lines)
     st.latex(rf"\begin{{aligned}}{lines}\end{{aligned}}\,")  # KaTeX's last row juts out 2px: room, or it would scroll
     names, values = zip(*made.rows, strict=True)
-    numbers = np.stack([np.asarray(v, float) for v in values])
-    columns = list(made.columns) if made.columns else None
-    if most and numbers.shape[1] > most:
-        largest = np.sort(np.argsort(-np.abs(numbers[-1]), kind="stable")[:most])
-        numbers, columns = numbers[:, largest], [columns[i] if columns else str(i) for i in largest]
-    matrix.show(
-        live.Picture(key=key, quantity=f"{quantity}.terms", says=says),
-        numbers,
-        rows=list(names),
-        columns=columns,
-        look=matrix.Look(
-            row_title="", column_title="key" if made.columns else N_("dimension"), flat=26, tools=False, legible=True
-        ),
+    numbers = np.stack([np.asarray(v, float) for v in values], 1)
+    terms = list(made.columns) if made.columns else [str(i) for i in range(len(numbers))]
+    if len(numbers) > MOST:
+        largest = np.sort(np.argsort(-np.abs(numbers[:, -1]), kind="stable")[:MOST])
+        say("Under the sum: the «n» largest of its «all» products.", n=MOST, all=len(numbers))
+        numbers, terms = numbers[largest], [terms[i] for i in largest]
+    look = matrix.Look(
+        row_title="key" if made.columns else N_("dimension"),
+        column_title="",
+        row_role="k",
+        most=64,
+        row_height=22,
+        tools=False,
     )
+    picture = live.Picture(key=key, quantity=f"{quantity}.terms", says=says)
+    matrix.show(picture, numbers, rows=terms, columns=list(names), look=look)

@@ -24,6 +24,7 @@ class Meta(TypedDict):
     marked: int | None
     percent: bool
     column: str
+    grab: bool
     colours: palette.Colours
     tools: bool
 

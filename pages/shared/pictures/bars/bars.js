@@ -12,6 +12,7 @@ import { quoted, short } from "../live/numbers.js";
  * @property {number | null} marked
  * @property {boolean} percent
  * @property {string} column
+ * @property {boolean} grab
  * @property {Colours} colours
  * @property {boolean} tools
  */

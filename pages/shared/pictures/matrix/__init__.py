@@ -151,7 +151,7 @@ def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cu
         "paint": paint,
         "cut": {"cell": list(cut.cell), "strip": cut.strip} if cut else None,
         "rowTitle": look.row_title and _(look.row_title),
-        "columnTitle": _(look.column_title),
+        "columnTitle": look.column_title and _(look.column_title),
         "scale": _scale(quantity, frames, look),
         "scales": [_row_scale(row, end) for row, end in zip(frames.swapaxes(0, 1), look.ends, strict=bool(look.ends))]
         or None,

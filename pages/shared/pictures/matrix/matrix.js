@@ -162,7 +162,7 @@ const MATRIX = {
     }
     pen.font = `600 ${size}px ${view.font}`;
     pen.fillStyle = view.colours.column ?? view.ink;
-    pen.fillText(meta.columnTitle + " →", left, 9);
+    if (meta.columnTitle) pen.fillText(meta.columnTitle + " →", left, 9);
     pen.save();
     pen.translate(9, top);
     pen.rotate(-Math.PI / 2);
@@ -425,7 +425,7 @@ const MATRIX = {
     }
     for (let r = 0; r < rows; r += every(view, tall)) text(left - 6, top + (r + 0.5) * tall + 4, name(view, "rows", r), 'text-anchor="end"');
     for (let c = 0; c < columns; c += every(view, cell)) upright(left + (c + 0.5) * cell + 4, top - 6, name(view, "columns", c));
-    text(left, 13, meta.columnTitle + " →", `font-weight="600" fill="${view.colours.column ?? view.ink}"`);
+    if (meta.columnTitle) text(left, 13, meta.columnTitle + " →", `font-weight="600" fill="${view.colours.column ?? view.ink}"`);
     if (meta.rowTitle) upright(13, top, "← " + meta.rowTitle, `text-anchor="end" font-weight="600" fill="${view.colours.row ?? view.ink}"`);
     const row = followed(view);
     const framed = Number.isInteger(row) && row < rows, stroke = `stroke="${view.colours.row ?? view.accent}" stroke-width="2"`;
