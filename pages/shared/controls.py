@@ -26,12 +26,13 @@ class Setting:
     """A value of the page: what the address says of it here and now, and how it is changed.
 
     word: declared in `pages.shared.words`. default: where it depends on what is shown. read: what it may say beyond
-    its declaration ("a place in this text").
+    its declaration ("a place in this text"). heard: what a picture calls it, where that is another word ("cell").
     """
 
     word: str
     default: Any = readers.DEPENDS
     read: readers.Reader | None = None
+    heard: str = ""
 
     def now(self) -> Any:
         return address.now(self.word, self.default, self.read)
@@ -46,7 +47,7 @@ class Setting:
 
     def receive(self, name: str, value: Any) -> None:
         """For live pictures: takes what they let go of, if it is this setting's and may be said."""
-        if name == self.word and isinstance(value, bool | int | float | str | list):
+        if name == (self.heard or self.word) and isinstance(value, bool | int | float | str | list):
             self.keep(_checked(self, value))
 
 
