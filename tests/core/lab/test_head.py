@@ -208,7 +208,7 @@ def test_facts_that_the_page_tells():
 
 
 def test_the_recording_is_what_the_model_computes():
-    recorded, computed = flow.recorded(), flow.compute(sentence.SENTENCE)
+    recorded, computed = flow.recorded(), flow.compute(sentence.of(sentence.read(sentence.SENTENCE)))
     for step in recorded.trace:
         np.testing.assert_allclose(step.value, computed.trace[step.name].value, rtol=1e-4, atol=1e-4, err_msg=step.name)
     assert {s.name for s in recorded.trace} == {s.name for s in computed.trace} - {"next_probs"}

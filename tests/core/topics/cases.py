@@ -146,6 +146,12 @@ def _words_read(g: Given) -> Any:
     return recurrence.looked(recurrence.words_of(g.text), torch.Generator().manual_seed(0))
 
 
+def _first_and_last(g: Given) -> Any:
+    """Home's flow, and how likely the first word is where the model ends before its first block."""
+    before = g.model.predict(g.model.stream(torch.tensor(g.ids), until=0))
+    return flow.compute(g.text), float(before.softmax(-1).max())
+
+
 SIDES = ("left", "right")
 
 # The name of a function without `core.` or `core.topics.` -> how it is called.
@@ -191,8 +197,14 @@ CASES: dict[str, Case] = {
     "heads.volume.ranks": Case(
         lambda g: (volume.ranks(g.layer, g.head), g.model.config.head_dim), lambda r: r[0].count(r[0].one) <= r[1]
     ),
-    "home.flow.flow": Case(lambda g: flow.flow(g.words)),
-    "home.flow.compute": Case(lambda g: flow.compute(g.words), lambda r: near(r.lens[-1][0].p, r.words[0].p)),
+    "home.flow.flow": Case(
+        lambda g: (flow.flow(g.text), flow.flow(g.text, Change(temperature=3.0))),
+        lambda r: r[0].words != r[1].words,
+    ),
+    "home.flow.compute": Case(
+        _first_and_last,
+        lambda r: near(r[0].lens[-1][0].p, r[0].words[0].p) and near(r[0].lens[0][0].p, r[1]),
+    ),
     "masks.gradients.influence": Case(
         lambda g: gradients.influence(g.demo(patterns, size=len(g.ids))), lambda r: not any(r.leaks)
     ),
@@ -343,7 +355,7 @@ NO_MODEL = {
     "attention.own_vectors", "attention.program", "model.assemble", "position.place_losses", "projections.linear",
     "rope.long_losses", "rope.stretching", "softmax.lab", "tokens.bpe",
     "heads.volume.volumes", "heads.volume.head_width", "heads.volume.origins", "heads.volume.scales",
-    "home.flow.recorded", "home.flow.picture",
+    "home.flow.recorded", "home.flow.first", "home.flow.picture",
     "masks.gradients.reach",
     "masks.in_numpy.built", "masks.in_numpy.weights", "masks.in_numpy.fill_of", "masks.in_numpy.cook",
     "masks.in_numpy.sweep", "masks.in_numpy.code_of", "masks.in_numpy.printed",
