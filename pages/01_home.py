@@ -13,17 +13,16 @@ frame.begin()
 
 # The question: which word comes next?
 first = fl.recorded()
-words = controls.text(text.SENTENCE)
-asked = words == text.SENTENCE
-opening.line(words, asked)
+reading = opening.reading()
+asked = reading.text == text.SENTENCE
+opening.line(reading.text, asked)
 guess = predict.ask(opening.question(first), bare=True, p=f"{first.words[0].p:.1%}") if asked else predict.UNSURE
 if guess:
     opening.preload()
 
 # The map: the sentence on its way, and one link that can be cut.
-cut = controls.kept("link", "0", controls.one_of(("0", "1"))) == "1" and asked
-reading = opening.reading(words)
-way = frame.cached(fl.flow, reading.text, opening.change(cut))
+cut = opening.is_cut(asked)
+way = frame.cached(fl.flow, text.of(reading), opening.change(cut))
 opening.show_map(way, unrolled=bool(guess), cut=cut, asked=asked)
 if guess:
     opening.links(way, cut=cut, asked=asked)

@@ -19,16 +19,16 @@ with right:
 room = parts.sentence_room(layer, head)
 
 # Guess, then turn the query.
-guessed = parts.prediction(room)
+guessed = parts.prediction(room) is not None
 
 
 @st.fragment
-def turning(room: parts.Room, guessed: str | None) -> None:
+def turning(room: parts.Room, guessed: bool) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        parts.turning(room, show_pair=guessed is not None)
+        parts.turning(room, guessed)
     with right:
-        parts.shares(room)
+        parts.shares(room, guessed)
 
 
 turning(room, guessed)

@@ -15,16 +15,16 @@ def compute_outcomes() -> Outcomes:
     """What happens to the first sentence, now: seconds, for every link is cut once."""
     from core.whatif import Change
 
-    reading = read(SENTENCE)
-    found = {name: cuts.ranking(of(reading), name == "share") for name in ("keep", "share")}
+    first, twin = (of(read(words)) for words in (SENTENCE, TWIN))
+    found = {name: cuts.ranking(first, name == "share") for name in ("keep", "share")}
     links = {name: tuple(Link(**vars(cut)) for cut in one.worst) for name, one in found.items()}
-    cut = compute(SENTENCE, Change(cut=LINK, share=True)).words
-    return Outcomes(cut, compute(TWIN).words, found["keep"].cells, **links)
+    cut = compute(first, Change(cut=LINK, share=True)).words
+    return Outcomes(cut, compute(twin).words, found["keep"].cells, **links)
 
 
 def make() -> None:
     """Write the recording that `recorded` and `outcomes` read."""
-    live = compute(SENTENCE)
+    live = compute(of(read(SENTENCE)))
     live.trace.save(RECORDING, lambda name: name != "next_probs")
     lens = [[asdict(word) for word in words] for words in live.lens]
     about = {"words": [asdict(w) for w in live.words], "lens": lens, "outcomes": asdict(compute_outcomes())}

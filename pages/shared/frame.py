@@ -144,7 +144,15 @@ def begin(title: bool = True) -> None:
         st.session_state["_asked"] = True
         st.navigation(pages())
         st.rerun()
+    if wanted := st.session_state.pop("_wanted", None):
+        st.switch_page(f"pages/{wanted}.py")
     tidy()
+
+
+def leave_for(file: str) -> None:
+    """For callbacks, which cannot leave a page themselves: the run that follows opens another one."""
+    if file in {entry.file for entry in entries()}:
+        st.session_state["_wanted"] = file
 
 
 def heading(file: str) -> None:

@@ -7,7 +7,7 @@ from core.lab import text as sentence
 from core.topics.projections import linear as ln
 from core.topics.projections import product
 from core.topics.projections import query as pj
-from tests.pages.opening import open_page, picture, words
+from tests.pages.opening import address, come_back, open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
 DEMO = pj.Demo(sentence.of(READING))
@@ -38,7 +38,7 @@ def plain(app):
 @pytest.mark.parametrize(("layer", "head"), [(4, 4), (2, 1)])
 def test_the_signature_shows_the_turned_query(layer, head):
     app, turn = (
-        open_page(PAGE, proj_layer=str(layer), proj_head=str(head)),
+        open_page(PAGE, proj_layer=str(layer), proj_head=str(head), two_keys="?"),
         pj.turn(pj.Demo(sentence.of(READING), layer, head)),
     )
     meta, arrays = picture(app, "turning")
@@ -51,7 +51,7 @@ def test_the_signature_shows_the_turned_query(layer, head):
 
 
 def test_what_stands_beside_moves_with_it():
-    app, turn, after = open_page(PAGE), pj.turn(DEMO), pj.onward(DEMO)
+    app, turn, after = open_page(PAGE, two_keys="?"), pj.turn(DEMO), pj.onward(DEMO)
     lead = picture(app, "turning")[0]["slider"]
     meta, arrays = picture(app, "turned_next")
     assert (meta["slider"]["name"], meta["slider"]["together"], meta["slider"]["hidden"]) == (lead["name"], True, True)
@@ -113,6 +113,22 @@ def test_two_places_of_one_embedding_are_joined_once_the_guess_is_made():
     assert "one embedding" not in [shape["name"] for shape in picture(open_page(PAGE), "turning")[0]["shapes"]]
 
 
+def test_the_two_keys_that_the_guess_is_about_stay_away_until_it_is_made():
+    app, pair, turn = open_page(PAGE), pj.pair(DEMO), pj.turn(DEMO)
+    rest = [i for i in range(14) if i not in (pair.first, pair.second)]
+    meta, arrays = picture(app, "turning")
+    np.testing.assert_allclose(arrays["points"], turn.keys[rest], rtol=1e-6)
+    np.testing.assert_allclose(arrays["sizes"], turn.shares[:, rest], rtol=1e-6)
+    meta, arrays = picture(app, "turned_shares")
+    assert meta["names"] == [sentence.names(READING.tokens)[i] for i in rest]
+    np.testing.assert_allclose(arrays["values"], turn.shares[:, rest], rtol=1e-6)
+    assert "appear once you have guessed" in plain(app)
+    other = open_page(PAGE, words="Tom ran.")
+    assert picture(other, "turning")[1]["points"].shape[0] == len(sentence.read("Tom ran.").ids), (
+        "asked of another text"
+    )
+
+
 def test_before_the_first_block_another_story_is_told():
     assert "no context has been mixed in" in plain(open_page(PAGE, two_keys="near", proj_layer="0"))
 
@@ -126,7 +142,7 @@ def test_every_experiment_opens(lab, lang):
 
 
 def test_the_arrows_are_core_s_at_both_angles():
-    meta, arrays = picture(open_page(PAGE, arrow_long="2.0", arrow_q="90", arrow_k="45"), "arrows")
+    meta, arrays = picture(open_page(PAGE, arrow_long="2", arrow_q="90", arrow_k="45"), "arrows")
     made = ln.arrows(2.0)
     np.testing.assert_allclose(arrays["moving"], made.tips, atol=1e-6)
     np.testing.assert_allclose(arrays["read0"], made.dot, atol=1e-6)
@@ -204,6 +220,44 @@ def test_what_is_said_of_likeness_fits_who_is_asked_for():
     assert len(said) == 3
     for phrase, (layer, head) in said.items():
         assert phrase in plain(open_page(PAGE, words=text, proj_layer=str(layer), proj_head=str(head)))
+
+
+CHOSEN = dict(
+    words="The dog saw the cat. The cat ran",
+    proj_layer="2",
+    proj_head="3",
+    turn_q="300",
+    proj="v",
+    proj_cell="2,7",
+    proj_sum="144",
+)
+TRIED = {
+    "arrows": dict(arrow_q="90", arrow_k="45", arrow_long="2"),
+    "weight": dict(weight_of="v", weight_at="0.25"),
+    "map": dict(map_a="0.5", map_b="-1", map_c="1", map_d="0", map_play="20"),
+    "stack": dict(stack_depth="5", stack_seed="2"),
+    "shapes": dict(n_in="8", n_out="5", n_given="8", with_bias="true"),
+    "cost": dict(proj_unit="flops", proj_tokens="10"),
+    "library": dict(tag_python="false", tag_cooking="true", library_t="0.1957"),
+}
+STANDS = {"arrows": 90, "weight": 0.25, "map": 20, "stack": 5, "library": 0.1957}
+
+
+@pytest.mark.parametrize("lab", TRIED)
+def test_every_choice_survives_leaving_and_coming_back(lab):
+    chosen = CHOSEN | TRIED[lab] | ({} if lab == "arrows" else {"proj_lab": lab})
+    app = open_page(PAGE, **chosen, two_keys="far")
+    for again in (app, come_back(app, PAGE), open_page(PAGE, **address(app))):
+        assert not again.exception
+        assert address(again) == chosen
+        keys = dict(turning=300, product=144) | ({lab: STANDS[lab]} if lab in STANDS else {})
+        for key, stand in keys.items():
+            slider = picture(again, key)[0]["slider"]
+            assert slider["stops"][slider["at"]] == pytest.approx(stand, rel=1e-3)
+        assert picture(again, "product")[0]["state"] == {"cell": [2, 7]}
+        assert again.text_input(key="words").value == chosen["words"]
+        assert "times column 7" in plain(again)
+    assert picture(again, "turning")[1]["points"].shape[0] < picture(app, "turning")[1]["points"].shape[0], "a guess"
 
 
 def test_one_layer_has_no_place_for_a_bend():

@@ -15,7 +15,7 @@ from core.topics.tokens import bpe, table
 from pages.parts.tokens import cutting as parts
 from pages.shared.pictures.pieces import MOST
 from tests.pages import opening
-from tests.pages.opening import open_page, picture
+from tests.pages.opening import address, come_back, open_page, picture
 
 PAGE = "03_tokens"
 DEFAULT = bpe.Demo(parts.WORD)
@@ -292,7 +292,7 @@ def test_one_blank_too_many_and_writing_on():
     app = open_page(PAGE, writing="true", written="5")
     assert picture(app, "next_0")[0]["names"][0] == "Amy"
     assert picture(app, "next_1")[0]["names"][0] != "Amy"
-    meta, written = picture(app, "story")[0], table.write_on(sentence.read(sentence.SENTENCE).ids)
+    meta, written = picture(app, "story")[0], table.write_on(sentence.of(sentence.read(sentence.SENTENCE)))
     assert len(meta["slider"]["stops"]) == len(written.ids) + 1
     assert ids(strips(app, "story")[-1])[-len(written.ids) :] == list(written.ids)
     assert meta["slider"]["at"] == 5
@@ -344,6 +344,59 @@ def test_junk_in_the_link_does_no_harm(query):
     app = open_page(PAGE, **query)
     assert not app.exception
     assert picture(app, "merges")[0]["signature"]
+
+
+CHOSEN = dict(
+    word="strawberry jam",
+    encoding="cl100k_base",
+    front="true",
+    merge="4",
+    words="The cat sat.",
+    ways="gpt2,bytes",
+    speed="200",
+    learn="the cat the hat the bat the rat",
+    vocab="258",
+    token="2",
+    made="product",
+    sense="bank",
+    writing="true",
+    written="3",
+)
+VIEWED = {
+    "sides": {},
+    "scripts": dict(way="o200k_base"),
+    "round": dict(way="o200k_base", trip="yours", gone="2"),
+    "special": dict(way="cl100k_base", chat_system="Rhyme.", chat_user="Hi", chat_assistant="Sam."),
+    "find": dict(way="cl100k_base", find="threw"),
+}
+
+
+@pytest.mark.parametrize("look", VIEWED)
+def test_every_choice_survives_leaving_and_coming_back(look):
+    chosen = CHOSEN | ({} if look == "sides" else {"look": look}) | VIEWED[look]
+    if look != "sides":
+        del chosen["ways"], chosen["speed"]
+    app = open_page(PAGE, **chosen, pieces="letters")
+    for again in (app, come_back(app, PAGE), open_page(PAGE, **address(app))):
+        assert address(again) == chosen
+        at = {key: picture(again, key)[0]["slider"] for key in ("merges", "grown", "curve", "story")}
+        stand = {key: slider["stops"][slider["at"]] for key, slider in at.items()}
+        assert stand == {"merges": 4, "grown": 258, "curve": 258, "story": 3}
+        assert picture(again, "tokens")[0]["state"] == {"piece": 2}
+        assert picture(again, "rows")[0]["quantity"] == "embed_product"
+        assert again.text_area(key="learn").value == chosen["learn"]
+        assert "Dad put the money in the bank" in words(again)
+        if look == "special":
+            assert "<|im_start|>assistant\nSam.<|im_end|>" in "\n".join(block.value for block in again.code)
+        if look == "round":
+            assert picture(again, "back")[0]["slider"]["at"] == 2
+    assert "**Not quite.**" in words(app), "the guess stays with the session"
+
+
+def test_a_lesson_of_any_length_is_learned_from_or_left():
+    app = open_page(PAGE)
+    app.text_area(key="learn").set_value("a rat " * 700).run()
+    assert not app.exception
 
 
 @pytest.mark.parametrize("view", parts.VIEWS)

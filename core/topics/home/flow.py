@@ -8,13 +8,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.assets import ASSETS
 from core.lab.outcomes import ABOUT, recorded_words
-from core.lab.text import SENTENCE, Word, of, read, top
+from core.lab.text import FIRST, Text, Word, top
 from core.trace import Trace
+
+if TYPE_CHECKING:
+    from core.whatif import Change  # needs torch
 
 RECORDING = ASSETS / "data" / "home.npz"
 INSIDE = ("norm1", "q", "k", "v", "weights", "z", "attn_out", "resid_mid", "norm2", "ffn_act", "ffn_out", "resid_post")
@@ -35,11 +39,18 @@ class Flow:
         return self.trace.labels["query"]
 
 
-def flow(text: str, change: object = None) -> Flow:
-    """The sentence through the model. change: a core.whatif.Change; None leaves the model as it is."""
-    if text == SENTENCE and change is None:
+def flow(text: Text, change: Change | None = None) -> Flow:
+    """The text through its model. change: None leaves the model as it is."""
+    if text == first() and change is None:
         return recorded()
     return compute(text, change)
+
+
+@cache
+def first() -> Text:
+    """The first sentence as the model reads it, from the recording: no tokenizer."""
+    trace = recorded().trace
+    return Text(FIRST, tuple(trace["ids"].value.tolist()), tuple(trace.labels["query"]))
 
 
 @cache
@@ -50,19 +61,22 @@ def recorded() -> Flow:
     return Flow(Trace.load(RECORDING), recorded_words(), lens)
 
 
-def compute(text: str, change: object = None) -> Flow:
-    """The sentence through the model, now."""
+def compute(text: Text, change: Change | None = None) -> Flow:
+    """The text through its model, now."""
     import torch
 
     from core.lab import subject
 
-    reading, model = read(text), subject.model()
-    trace = subject.run(of(reading), change or subject.UNTOUCHED, (*ONLY, "next_probs"))
-    streams = [trace["embed"], *(trace[f"block{i}.resid_post"] for i in range(model.config.n_layers))]
+    model, last = subject.model(text.subject), len(text) - 1
+    trace = subject.run(text, change or subject.UNTOUCHED, (*ONLY, "next_probs"))
     with torch.inference_mode():
-        ends = torch.stack([step.tensor[-1:] for step in streams])
-        lens = model.predict(ends).softmax(-1).numpy()
-    return Flow(trace, tuple(top(trace["next_probs"].value)), tuple(tuple(top(probs, 3)) for probs in lens))
+        start = trace["embed"].tensor[last]
+        if model.pos_embed is not None:
+            start = start + model.pos_embed.weight[last]
+        after = (trace[f"block{i}.resid_post"].tensor[last] for i in range(model.config.n_layers))
+        lens = model.predict(torch.stack([start, *after])[:, None]).softmax(-1).numpy()
+    words = tuple(top(trace["next_probs"].value, subject=text.subject))
+    return Flow(trace, words, tuple(tuple(top(probs, 3, text.subject)) for probs in lens))
 
 
 def picture(values: np.ndarray, width: int = 48) -> np.ndarray:

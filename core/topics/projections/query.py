@@ -14,13 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from core.lab import subject
+from core.lab.memory import kept
 from core.lab.text import Text, Word, top, word
-from core.trace import SILENT, Quantity, Trace, to_numpy
+from core.trace import SILENT, Quantity, Step, Trace, to_numpy
 from core.whatif import WhatIf
 
 ANGLES = tuple(range(0, 361, 3))  # degrees, the stops of the turned query
 MAPS = ("q", "k", "v")
-NEEDED = ("resid_pre", "norm1", "q", "k", "v", "q_rot", "k_rot", "scores", "weights")
 TURNED = Quantity(
     "turned_q",
     "frame d_head",
@@ -38,22 +38,20 @@ class Demo:
     head: int = 4
 
 
-def run(demo: Demo) -> Trace:
-    """One pass: the embeddings, and what the chosen block and all after it need for their last token."""
-    inside = [
-        f"block{i}.{name}"
-        for i in range(demo.layer, subject.model(demo.text.subject).config.n_layers)
-        for name in NEEDED
-    ]
-    return subject.run(demo.text, subject.UNTOUCHED, ("embed", "next_probs", *inside))
+def part(demo: Demo, name: str) -> Tensor:
+    """A tensor of the chosen head, without the head's axis; keys and values from the head that its group shares."""
+    group = subject.config(demo.text.subject).group if name[0] in "kv" else 1
+    return block(demo, name).tensor[demo.head // group]
 
 
-def _part(demo: Demo, name: str, trace: Trace | None = None) -> Tensor:
-    """A tensor of the chosen head, without the head's axis; a key or a value from the head it is shared by."""
-    value = (trace or run(demo))[f"block{demo.layer}.{name}"].tensor
-    shared = name in ("k", "v", "k_rot")
-    group = subject.model(demo.text.subject).config.group if shared else 1
-    return value[demo.head // group]
+def met(demo: Demo, which: str) -> Step:
+    """All heads' queries ("q") or keys ("k") as they meet, and by the name under which they are recorded."""
+    return subject.met(subject.untouched(demo.text), demo.layer, which)
+
+
+def block(demo: Demo, name: str) -> Step:
+    """A step of the chosen block."""
+    return subject.untouched(demo.text)[f"block{demo.layer}.{name}"]
 
 
 # ---- the turned query ----
@@ -95,8 +93,8 @@ def turn(demo: Demo, *, trace: Trace = SILENT) -> Turn:
 
     The query lies in that plane as a whole, so at angle 0 it is the recorded one. Keys stay where they are.
     """
-    recorded = run(demo)
-    q, k = _part(demo, "q_rot", recorded)[-1].double(), _part(demo, "k_rot", recorded).double()
+    q, k = (part(demo, met(demo, which).quantity.name).double() for which in "qk")
+    q = q[-1]
     one, two, kept = axes(q, k)
     angle = torch.tensor(ANGLES, dtype=torch.float64).deg2rad()[:, None]
     turned = trace(TURNED, q.norm() * (angle.cos() * one + angle.sin() * two))
@@ -130,29 +128,26 @@ def onward(demo: Demo, most: int = 6) -> Onward:
 
     Only the last token has to be computed again: earlier ones never look ahead, so their keys and values stay.
     """
-    model, recorded, turned = (
-        subject.model(demo.text.subject),
-        run(demo),
-        torch.from_numpy(np.array(turn(demo).vectors)),
-    )
+    model, recorded = subject.model(demo.text.subject), subject.untouched(demo.text)
+    turned = torch.from_numpy(np.array(kept(turn, demo).vectors))
 
     def ask(q: Tensor) -> Tensor:  # (frame, head, 1, d_head)
         q = q.clone()
         q[:, demo.head, 0] = turned
         return q
 
-    def earlier(i: int, name: str) -> Tensor:
-        return recorded[f"block{i}.{name}"].tensor[:, :-1]
-
-    last = model.surroundings(len(demo.text))[0][-1:]
-    x = recorded[f"block{demo.layer}.resid_pre"].tensor[-1:].expand(len(turned), 1, -1)
+    angles, _allowed = model.surroundings(len(demo.text))
+    last = None if angles is None else angles[-1:]
+    x = block(demo, "resid_pre").tensor[-1:].expand(len(turned), 1, -1)
     for i in range(demo.layer, model.config.n_layers):
-        trace = WhatIf([("q_rot", ask)]) if i == demo.layer else SILENT
-        x = model.blocks[i](x, last, None, past=(earlier(i, "k_rot"), earlier(i, "v")), trace=trace)
+        trace = WhatIf([(met(demo, "q").quantity.name, ask)]) if i == demo.layer else SILENT
+        earlier = (subject.met(recorded, i, "k"), recorded[f"block{i}.v"])
+        past = (earlier[0].tensor[:, :-1], earlier[1].tensor[:, :-1])
+        x = model.blocks[i](x, last, None, past=past, trace=trace)
     probs = model.predict(x).softmax(-1).numpy()
     untouched = recorded["next_probs"].value
-    ids = [w.id for w in top(probs.max(0), most)]
-    words = sorted((word(i, untouched) for i in ids), key=lambda w: -w.p)
+    ids = [w.id for w in top(probs.max(0), most, demo.text.subject)]
+    words = sorted((word(i, untouched, demo.text.subject) for i in ids), key=lambda w: -w.p)
     return Onward(tuple(words), probs[:, [w.id for w in words]])
 
 
@@ -168,7 +163,7 @@ class Flip:
 
 def flip(demo: Demo) -> Flip | None:
     """The smallest turn, either way, after which another word comes first. None where the head decides nothing."""
-    shares, after = turn(demo).shares, onward(demo)
+    shares, after = kept(turn, demo).shares, kept(onward, demo)
     first = after.p.argmax(1)
     others = [i for i in range(len(ANGLES)) if first[i] != first[0]]
     if not others:
@@ -190,9 +185,14 @@ class Pair:
     embed: float
     stream: float  # what enters the block, normed: here the context has been mixed in
     key: float  # before the rotation by position
-    turned: float  # after it: as the query meets them
+    turned: float | None  # after it; None where this model does not turn its keys
     scores: tuple[float, float]
     weights: tuple[float, float]
+
+    @property
+    def met(self) -> float:
+        """As the query meets them."""
+        return self.key if self.turned is None else self.turned
 
 
 def pair(demo: Demo) -> Pair | None:
@@ -204,21 +204,20 @@ def pair(demo: Demo) -> Pair | None:
     if not twice:
         return None
     first, second = min(twice, key=lambda p: (-len(demo.text.tokens[p[0]]), p[0]))[:2]
-    trace, row = run(demo), len(demo.text) - 1
+    row, keys = len(demo.text) - 1, met(demo, "k").quantity.name
 
     def cosine(x: Tensor) -> float:
         return float(F.cosine_similarity(x[first], x[second], dim=0))
 
-    embed, stream = (trace[n].tensor for n in ("embed", f"block{demo.layer}.norm1"))
-    scores, weights = (_part(demo, n, trace)[row] for n in ("scores", "weights"))
+    scores, weights = (part(demo, name)[row] for name in ("scores", "weights"))
     return Pair(
         first,
         second,
         demo.text.tokens[first],
-        cosine(embed),
-        cosine(stream),
-        cosine(_part(demo, "k", trace)),
-        cosine(_part(demo, "k_rot", trace)),
+        cosine(subject.untouched(demo.text)["embed"].tensor),
+        cosine(block(demo, "norm1").tensor),
+        cosine(part(demo, "k")),
+        cosine(part(demo, keys)) if keys == "k_rot" else None,
         (float(scores[first]), float(scores[second])),
         (float(weights[first]), float(weights[second])),
     )
@@ -238,9 +237,8 @@ class Alike:
 
 def alike(demo: Demo) -> Alike | None:
     """Similarity against matching, for the last token. None where no token differs from it."""
-    trace, row = run(demo), len(demo.text) - 1
-    embed = trace["embed"].tensor
-    cosine, weights = F.cosine_similarity(embed, embed[row], dim=-1), _part(demo, "weights", trace)[row]
+    row, embed = len(demo.text) - 1, subject.untouched(demo.text)["embed"].tensor
+    cosine, weights = F.cosine_similarity(embed, embed[row], dim=-1), part(demo, "weights")[row]
     others = [i for i, id in enumerate(demo.text.ids) if id != demo.text.ids[row]]
     if not others:
         return None

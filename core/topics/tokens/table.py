@@ -1,9 +1,12 @@
-"""From ids to vectors in the embedded model: rows of its table, their neighbours, and what becomes of a row."""
+"""From ids to vectors in a model: rows of its table, their neighbours, and what becomes of a row.
+
+subject: which model; the one that ships where nothing is said.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import torch
@@ -14,18 +17,17 @@ from core import tokenizer
 from core.config import ModelConfig
 from core.counting import parameters, total
 from core.embeddings import EMBED, IDS, by_product
-from core.lab import subject
-from core.lab.text import FOLDER, Text, exactly
-from core.presets import presets
+from core.lab import subject as lab
+from core.lab.memory import kept
+from core.lab.text import FIRST, Cannot, Text, called, exactly, folder
 from core.trace import Trace, to_numpy
 
-END_OF_TEXT = 1  # `<s>`: tinyllamas separate their stories with it, so it opens a text and ends it
 MOST_WRITTEN = 96
 
 
 @dataclass(frozen=True)
 class Demo:
-    """A sentence, as the embedded model reads it. product: also make the rows by multiplication."""
+    """A sentence, as its model reads it. product: also make the rows by multiplication."""
 
     text: Text
     product: bool = False
@@ -35,25 +37,26 @@ class Demo:
 def run(demo: Demo) -> Trace:
     """ids (query,) and their rows (query, d_model); with `product` the same rows by one-hot times table."""
     trace, ids = Trace(query=list(demo.text.tokens)), torch.tensor(demo.text.ids)
-    trace(EMBED, table()[trace(IDS, ids)])
+    rows = table(demo.text.subject)
+    trace(EMBED, rows[trace(IDS, ids)])
     if demo.product:
-        by_product(ids, table(), trace=trace)
+        by_product(ids, rows, trace=trace)
     return trace
 
 
-def table() -> Tensor:
+def table(subject: str = FIRST) -> Tensor:
     """The embedding table, (vocab, d_model)."""
-    return subject.model().embed.weight.detach()
+    return lab.model(subject).embed.weight.detach()
 
 
-def pieces(text: str) -> tuple[tokenizer.Piece, ...]:
-    """A text as the embedded model's tokenizer cuts it, nothing trimmed."""
-    return tokenizer.cut_by(tokenizer.of_model(FOLDER), text)
+def pieces(text: str, subject: str = FIRST) -> tuple[tokenizer.Piece, ...]:
+    """A text as a model's tokenizer cuts it, nothing trimmed."""
+    return tokenizer.cut_by(tokenizer.of_model(folder(subject)), text)
 
 
-def as_pieces(ids: tuple[int, ...]) -> tuple[tokenizer.Piece, ...]:
+def as_pieces(ids: tuple[int, ...], subject: str = FIRST) -> tuple[tokenizer.Piece, ...]:
     """Ids as pieces, end to end; for tokens that the model wrote."""
-    names = tokenizer.of_model(FOLDER)
+    names = tokenizer.of_model(folder(subject))
     return tokenizer.named((id, names.id_to_token(id)) for id in ids)
 
 
@@ -70,23 +73,20 @@ class Neighbour:
 
 
 @torch.inference_mode()
-def neighbours(id: int, n: int = 10) -> tuple[Neighbour, ...]:
+def neighbours(id: int, n: int = 10, subject: str = FIRST) -> tuple[Neighbour, ...]:
     """The rows whose direction is most like that of row `id`, the row itself left out."""
-    unit = _directions()
+    unit = kept(_directions, subject)
     cosines = unit @ unit[id]
     cosines[id] = -torch.inf
-    best = cosines.topk(n)
-    names = tokenizer.of_model(FOLDER)
+    best = cosines.topk(min(n, len(unit) - 1))
     return tuple(
-        Neighbour(i, tokenizer.label(names.id_to_token(i)), c)
-        for i, c in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        Neighbour(i, called(i, subject), c) for i, c in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     )
 
 
-@cache
-def _directions() -> Tensor:
+def _directions(subject: str) -> Tensor:
     """Every row at length one."""
-    return F.normalize(table(), dim=-1)
+    return F.normalize(table(subject), dim=-1)
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ class Map:
 
 
 @torch.inference_mode()
-def plane(ids: tuple[int, ...]) -> Map:
+def plane(ids: tuple[int, ...], subject: str = FIRST) -> Map:
     """The principal plane of the given rows (PCA). ids: different ones; the sign of an axis means nothing."""
-    rows = table()[list(ids)]
+    rows = table(subject)[list(ids)]
     middle = rows - rows.mean(0)
     _, size, axes = torch.linalg.svd(middle, full_matrices=False)
     points = F.pad(middle @ axes[:2].T, (0, 2 - min(2, len(axes))))
@@ -133,9 +133,9 @@ def qwen3() -> Size:
     return _size(presets()["qwen3-8b"].config, BPE_ENTRIES + CONTROL_ENTRIES)
 
 
-def ours() -> Size:
-    """The embedded model's table."""
-    return _size(subject.model().config, tokenizer.of_model(FOLDER).get_vocab_size())
+def ours(subject: str = FIRST) -> Size:
+    """A loaded model's table."""
+    return _size(lab.config(subject), tokenizer.of_model(folder(subject)).get_vocab_size())
 
 
 def _size(config: ModelConfig, entries: int) -> Size:
@@ -145,7 +145,7 @@ def _size(config: ModelConfig, entries: int) -> Size:
 
 @dataclass(frozen=True)
 class Spread:
-    """How large the numbers are. random: of torch.randn; start: as models begin; trained: of the embedded model.
+    """How large the numbers are. random: of torch.randn; start: as models begin; trained: of the model.
 
     untouched: how many of its rows are the same but for `apart`, the largest difference of any number among them:
     training drove them all alike and never told their pieces apart.
@@ -158,26 +158,26 @@ class Spread:
     apart: float
 
 
-@cache
 @torch.inference_mode()
-def spread() -> Spread:
-    """Standard deviations; the random table is drawn in the embedded model's size from seed 0."""
-    drawn = torch.randn(table().shape, generator=torch.Generator().manual_seed(0))
-    alike = table()[_untouched()]
+def spread(subject: str = FIRST) -> Spread:
+    """Standard deviations; the random table is drawn in the model's size from seed 0."""
+    rows = table(subject)
+    drawn = torch.randn(rows.shape, generator=torch.Generator().manual_seed(0))
+    alike = rows[kept(_untouched, subject)]
     apart = float((alike.amax(0) - alike.amin(0)).max())
-    return Spread(float(drawn.std()), 0.02, float(table().std()), len(alike), apart)
+    return Spread(float(drawn.std()), 0.02, float(rows.std()), len(alike), apart)
 
 
-@cache
-def _untouched() -> Tensor:
-    """(vocab,), True where a row is the one that more than half of them are."""
-    middle = table()[table().norm(dim=-1).median(0).indices]
-    return (table() - middle).abs().amax(-1) < 1e-3
+def _untouched(subject: str) -> Tensor:
+    """(vocab,), True where a row is the one of median length: of a table that training hardly read, more than half are."""
+    rows = table(subject)
+    middle = rows[rows.norm(dim=-1).median(0).indices]
+    return (rows - middle).abs().amax(-1) < 1e-3
 
 
-def untouched(id: int) -> bool:
+def untouched(id: int, subject: str = FIRST) -> bool:
     """Is this row one of those that training never told apart?"""
-    return bool(_untouched()[id])
+    return bool(kept(_untouched, subject)[id])
 
 
 # ---- one row, many meanings ----
@@ -231,28 +231,31 @@ class Drift:
 
 
 @torch.inference_mode()
-def drift(sense: Sense) -> Drift:
-    """How far one word's vectors part on the way through the model."""
+def drift(sense: Sense, subject: str = FIRST) -> Drift:
+    """How far one word's vectors part on the way through the model. Raises Cannot where the word is no piece."""
     one, other = (
-        F.normalize(torch.stack([_way(s, sense.word) for s in pair]), dim=-1) for pair in (sense.one, sense.other)
+        F.normalize(torch.stack([_way(s, sense.word, subject) for s in pair]), dim=-1)
+        for pair in (sense.one, sense.other)
     )
     between = torch.einsum("ald,bld->abl", one, other).mean((0, 1))
     return Drift(*(to_numpy(x) for x in ((one[0] * one[1]).sum(-1), (other[0] * other[1]).sum(-1), between)))
 
 
-def _way(text: str, word: str) -> Tensor:
+def _way(text: str, word: str, subject: str) -> Tensor:
     """A word's row of the table, then its vector after each block: (depth, d_model)."""
-    read = exactly(text)
+    read = exactly(text, subject)
+    if word not in read.tokens:
+        raise Cannot("This word is no piece of the model's vocabulary, so no one row stands for it.")
     at = len(read) - 1 - read.tokens[::-1].index(word)
-    return torch.stack([step.tensor[at] for step in subject.untouched(read).part(("embed", "block*.resid_post"))])
+    return torch.stack([step.tensor[at] for step in lab.untouched(read).part(("embed", "block*.resid_post"))])
 
 
 # ---- from text to text ----
 
 
-def outlook(text: str) -> subject.Outlook:
+def outlook(text: str, subject: str = FIRST) -> lab.Outlook:
     """The next word after a text exactly as it stands, blanks at its end included."""
-    return subject.outlook(exactly(text))
+    return lab.outlook(exactly(text, subject))
 
 
 @dataclass(frozen=True)
@@ -267,15 +270,30 @@ class Written:
     ended: bool
 
 
+def ends(subject: str = FIRST) -> tuple[int, ...]:
+    """The ids that end a text: the model's own mark for it, and the one that opens a text and so the next one.
+
+    Tinyllamas separate their stories with `<s>`: it opens a text and ends it.
+    """
+    about = json.loads((folder(subject) / "config.json").read_text("utf8"))
+    found = (about.get(f"{which}_token_id") for which in ("bos", "eos"))
+    listed = (id if isinstance(id, list) else [id] for id in found)
+    return tuple(dict.fromkeys(id for ids in listed for id in ids if id is not None))
+
+
 @torch.inference_mode()
-def write_on(ids: tuple[int, ...], most: int = MOST_WRITTEN) -> Written:
+def write_on(text: Text, most: int = MOST_WRITTEN) -> Written:
     """Repeat: the next token's id, appended to the text. Stops at the end of a text and at the end of the context."""
-    model, made, chances = subject.model(), list(ids), []
-    while len(made) < min(len(ids) + most, model.config.context):
-        probs = model.predict(model.stream(torch.tensor(made))).softmax(-1)
+    model, over = lab.model(text.subject), ends(text.subject)
+    made, chances = list(text.ids), []
+    while len(made) < min(len(text) + most, model.config.context):
+        if len(made) == len(text):
+            probs = lab.untouched(text)["next_probs"].tensor
+        else:
+            probs = model.predict(model.stream(torch.tensor(made))).softmax(-1)
         made.append(int(probs.argmax()))
         chances.append(float(probs.max()))
-        if made[-1] == END_OF_TEXT:
+        if made[-1] in over:
             break
-    new = tuple(made[len(ids) :])
-    return Written(new, tuple(chances), new[-1:] == (END_OF_TEXT,))
+    new = tuple(made[len(text) :])
+    return Written(new, tuple(chances), bool(new) and new[-1] in over)

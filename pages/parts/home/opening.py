@@ -14,7 +14,7 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.home import flow as fl
 from pages.parts.home import map as drawn
-from pages.shared import address, controls, frame
+from pages.shared import address, controls, frame, readers
 from pages.shared.asks import predict
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, lang, plain, say
@@ -34,6 +34,7 @@ OPENS |= {
     "norm2": "11_norms",
 }
 OPENS |= {"ffn_act": "12_feedforward", "ffn_out": "12_feedforward", "resid_post": "13_model"}
+CUT = controls.Setting("link")
 
 
 @cache
@@ -74,10 +75,11 @@ def question(first: fl.Flow) -> predict.Prediction:
     )
 
 
-def reading(words: str) -> Any:
-    """The sentence as the model reads it; the first one needs no tokenizer."""
+def reading() -> Reading:
+    """The visitor's sentence as the model reads it; the first one needs no tokenizer."""
+    words = controls.text(sentence.SENTENCE)
     if words == sentence.SENTENCE:
-        return Reading(words, (), ())
+        return Reading(words, fl.first().ids, fl.first().tokens)
     return sentence.read(words)
 
 
@@ -89,40 +91,46 @@ def change(cut: bool) -> Any:
     return Change(cut=happened.LINK, share=True)
 
 
+def is_cut(asked: bool) -> bool:
+    """Is the one link cut? It belongs to the first sentence: with another one it is whole again."""
+    if not asked:
+        CUT.forget()
+    return asked and CUT.now() == "1"
+
+
 def show_map(way: fl.Flow, *, unrolled: bool, cut: bool, asked: bool) -> None:
     block, head, query, key = happened.LINK
+    blocks, heads = len(way.lens) - 1, len(way.trace["block0.weights"].value)
+    shown = (
+        controls.Setting("map_block", block, readers.whole(0, blocks - 1), heard="block"),
+        controls.Setting("map_head", head, readers.whole(0, heads - 1), heard="head"),
+    )
+    chosen = controls.receivers(*shown)
+
+    def released(name: str, value: Any) -> None:
+        if name == "open" and value in OPENS.values():
+            frame.leave_for(value)
+        chosen(name, value)
+
     weight = float(fl.recorded().trace[f"block{block}.weights"].value[head, query, key])
     drawn.show(
         live.Picture(
-            key="map", quantity="resid_post", says=_("The sentence on its way through the model"), released=_released
+            key="map", quantity="resid_post", says=_("The sentence on its way through the model"), released=released
         ),
         way,
-        block=controls.kept("map_block", block, _small),
-        head=controls.kept("map_head", head, _small),
+        block=shown[0].now(),
+        head=shown[1].now(),
         unrolled=unrolled,
         link=drawn.Link(block, head, query, key, weight, cut) if asked and unrolled else None,
         pages={stage: file for stage, file in OPENS.items() if file in {e.file for e in frame.entries()}},
     )
-    if opened := st.session_state.pop("_open", None):
-        st.switch_page(f"pages/{opened}.py")
     if len(way.tokens) > drawn.MOST_ROWS:
         say("The map shows the last «n» tokens of «all».", n=drawn.MOST_ROWS, all=len(way.tokens))
 
 
-def _small(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 3 else None
-
-
-def _released(name: str, value: Any) -> None:
-    if name in ("block", "head") and isinstance(value, int) and 0 <= value < 100:
-        controls.keep(f"map_{name}", value, happened.LINK[0] if name == "block" else happened.LINK[1])
-    elif name == "open" and value in OPENS.values():
-        st.session_state["_open"] = value
-
-
 def links(way: fl.Flow, *, cut: bool, asked: bool) -> None:
     """What one link does, what one word does, and where to find the other two links."""
-    outcomes, best = happened.outcomes(), way.words[0]
+    best = way.words[0]
     left, middle, right = st.columns(3, border=True)
     with left:
         _cut_card(cut, asked)
@@ -137,8 +145,7 @@ def links(way: fl.Flow, *, cut: bool, asked: bool) -> None:
     with right:
         st.markdown(f"**{_('Find the others')}**")
         if asked:
-            template = N_("«few» of «all» links decide this answer. You have seen one. Find the other two.")
-            say(template, few=outcomes.deciders, all=f"{outcomes.cells:,}")
+            say("The answer hangs on this link. Does it hang on others too? Find them.")
         else:
             say("Which links decide the answer to your sentence? Cut them one by one.")
         attention = next(e for e in frame.entries() if e.file == "06_attention")
@@ -156,14 +163,14 @@ def _cut_card(cut: bool, asked: bool) -> None:
     elif not cut:
         template = N_("In block «block», head «head», “«query»” takes «share» of what it reads from “«key»”.")
         say(template, block=block, head=head, query=tokens[query], key=tokens[key], share=f"{weight:.0%}")
-        st.button(_("Cut it"), on_click=lambda: controls.keep("link", "1", "0"), key="cut_it")
+        st.button(_("Cut it"), on_click=CUT.keep, args=("1",), key="cut_it")
     else:
         best = outcomes.cut[0]
         template = N_(
             "Without that one link the model says «word», with «p». The rest of the row shares the freed weight."
         )
         say(template, word=best.token, p=f"{best.p:.1%}")
-        st.button(_("Put it back"), on_click=lambda: controls.keep("link", "0", "0"), key="put_back")
+        st.button(_("Put it back"), on_click=CUT.keep, args=("0",), key="put_back")
 
 
 def _say_words(words: str) -> None:

@@ -12,7 +12,7 @@ from core.topics.projections import product
 from core.topics.projections import query as pj
 from pages.parts.projections.library import library
 from pages.parts.projections.sizes import cost, shapes
-from pages.parts.projections.turning import Dial, Room, receivers
+from pages.parts.projections.turning import Room
 from pages.shared import controls, frame
 from pages.shared.pictures import lines, live, matrix, plane
 from pages.shared.text import N_, _, prose, say
@@ -31,8 +31,8 @@ NAMES = {
 
 # ---- two arrows ----
 
-Q_ARROW = Dial("arrow_q", N_("Turn q"), ln.DEGREES, 60, "°")
-K_ARROW = Dial("arrow_k", N_("Turn k"), ln.DEGREES, 0, "°")
+Q_ARROW = controls.Dial("arrow_q", N_("Turn q"), ln.DEGREES, unit="°")
+K_ARROW = controls.Dial("arrow_k", N_("Turn k"), ln.DEGREES, unit="°")
 TOWARDS = {0: N_("same direction"), 90: N_("right angle"), 180: N_("opposite")}
 
 
@@ -53,7 +53,7 @@ def arrows(room: Room) -> None:
                 quantity="dot",
                 says=_("Two arrows that can be turned, their dot product, the cosine and the angle between them."),
                 slider=Q_ARROW.slider(),
-                released=receivers(Q_ARROW.receive, K_ARROW.receive),
+                released=controls.receivers(Q_ARROW, K_ARROW),
             ),
             np.zeros((0, 2)),
             [],
@@ -72,7 +72,7 @@ def arrows(room: Room) -> None:
 
 def _point(degrees: int) -> None:
     """q at an angle to where k stands."""
-    controls.keep(Q_ARROW.name, (int(K_ARROW.value()) + degrees) % 360, Q_ARROW.default)
+    Q_ARROW.keep((int(K_ARROW.now()) + degrees) % 360)
 
 
 # ---- one weight ----
@@ -85,7 +85,7 @@ def weight(room: Room) -> None:
         made = frame.cached(product.nudged, room.demo, which)
         prose("projections", "weight", i=made.place[0], j=made.place[1], real=f"{made.real:.3f}")
     side = 1.1 * float(np.abs(made.points).max())
-    dial = Dial("weight_at", N_("The weight"), made.stops, made.stops[made.at])
+    dial = controls.Dial("weight_at", N_("The weight"), made.stops, made.stops[made.at])
     with left:
         plane.show(
             live.Picture(
@@ -121,7 +121,13 @@ PRESETS = {
 }
 ENTRIES = ("map_a", "map_b", "map_c", "map_d")
 FIRST = (1.2, 0.6, -0.3, 0.9)
-PLAY = Dial("map_play", N_("From nothing to M"), tuple(range(3 * ln.STEPS + 1)), 3 * ln.STEPS)
+PLAY = controls.Dial(
+    "map_play",
+    N_("From nothing to M"),
+    tuple(range(3 * ln.STEPS + 1)),
+    3 * ln.STEPS,
+    shown=tuple(f"{stop / ln.STEPS:.2f}" for stop in range(3 * ln.STEPS + 1)),
+)
 
 
 def deform(room: Room) -> None:
@@ -148,10 +154,8 @@ def deform(room: Room) -> None:
                 says=_(
                     "A grid and a circle while a matrix deforms them: turned, stretched along two axes, turned again."
                 ),
-                slider=live.Slider(
-                    PLAY.name, _(PLAY.label), PLAY.stops, PLAY.value(), tuple(f"{s / ln.STEPS:.2f}" for s in PLAY.stops)
-                ),
-                captions=[_stage(made, s, stages) for s in PLAY.stops],
+                slider=PLAY.slider(),
+                captions=[_stage(made, stop, stages) for stop in range(3 * ln.STEPS + 1)],
                 released=PLAY.receive,
             ),
             np.zeros((0, 2)),
@@ -178,8 +182,8 @@ def _stage(made: ln.Deform, stop: int, stages: tuple[str, ...]) -> str:
 
 def _preset(name: str) -> None:
     for key, value, first in zip(ENTRIES, ln.PRESETS[name], FIRST, strict=True):
-        controls.keep(key, value, first)
-    controls.keep(PLAY.name, 0, PLAY.default)
+        controls.Setting(key, first).keep(value)
+    PLAY.keep(0)
 
 
 def _about(room: Room, made: ln.Deform) -> None:
@@ -198,7 +202,7 @@ def _about(room: Room, made: ln.Deform) -> None:
 
 # ---- a stack of layers ----
 
-DEPTH = Dial("stack_depth", N_("Layers"), tuple(range(1, ln.DEEPEST + 1)), 3)
+DEPTH = controls.Dial("stack_depth", N_("Layers"), tuple(range(1, ln.DEEPEST + 1)))
 
 
 def stack(room: Room) -> None:
@@ -206,7 +210,7 @@ def stack(room: Room) -> None:
     with right:
         seed = controls.pick("Seed", range(6), 0, key="stack_seed")
         made = frame.cached(ln.stack, seed)
-        at = int(DEPTH.value()) - 1
+        at = int(DEPTH.now()) - 1
         numbers = dict(gap=f"{made.gap[at]:.0e}", bent=f"{made.left[at, 1]:.0%}", depth=at + 1)
         prose("projections", "stack" if at else "stack_one", **numbers)
         prose("projections", "stack_real", real=f"{frame.cached(product.collapsed, room.demo):.0e}")

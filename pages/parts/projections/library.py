@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.topics.projections import linear as ln
-from pages.parts.projections.turning import Dial, Room
+from pages.parts.projections.turning import Room
 from pages.shared import controls, frame
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, prose, say
@@ -20,7 +20,7 @@ TAGS = {
 }
 BOOKS = {"first": N_("First Python"), "inside": N_("Inside Python"), "soup": N_("Easy soups")}
 CONTENTS = {"examples": N_("examples"), "theory": N_("theory"), "recipes": N_("recipes")}
-HEAT = Dial("library_t", N_("Temperature"), ln.TEMPERATURES, 1.0)
+HEAT = controls.Dial("library_t", N_("Temperature"), ln.TEMPERATURES)
 
 
 def library(room: Room) -> None:

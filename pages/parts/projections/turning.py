@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,39 +29,7 @@ MOST_BARS = 14  # keys listed beside the plane
 MOST_FEET = 40  # keys whose perpendiculars are drawn
 
 
-@dataclass(frozen=True)
-class Dial:
-    """A live slider's account: its word in the URL, its stops, and what is written at each."""
-
-    name: str
-    label: str
-    stops: tuple[float, ...]
-    default: float
-    unit: str = ""
-
-    def value(self) -> float:
-        return controls.kept(self.name, self.default, controls.near(self.stops))
-
-    def slider(self, **more: bool) -> live.Slider:
-        shown = tuple(f"{stop:g}{self.unit}" for stop in self.stops)
-        return live.Slider(self.name, _(self.label), self.stops, self.value(), shown, **more)
-
-    def receive(self, name: str, value: Any) -> None:
-        if name == self.name and value in self.stops:
-            controls.keep(name, value, self.default)
-
-
-def receivers(*receive: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
-    """One receiver of several: each takes what is its own."""
-
-    def all_of(name: str, value: Any) -> None:
-        for one in receive:
-            one(name, value)
-
-    return all_of
-
-
-ANGLE = Dial("turn_q", N_("Turn q"), pj.ANGLES, 0, "°")
+ANGLE = controls.Dial("turn_q", N_("Turn q"), pj.ANGLES, unit="°")
 
 
 # ---- the sentence and the head ----
@@ -84,7 +51,7 @@ class Room:
 
 def chosen_head() -> tuple[int, int]:
     """Its own choice: this page opens at another head than the pages that share theirs."""
-    config = subject.model().config
+    config = subject.config()
     left, right = st.columns(2)
     with left:
         layer = controls.pick("Block", range(config.n_layers), 4, key="proj_layer")
@@ -103,18 +70,17 @@ def sentence_room(layer: int, head: int) -> Room:
 
 def of_pair(room: Room) -> tuple[pj.Pair, pj.Demo]:
     """The sentence's own repeated word; where it has none, that of the sentence we start with."""
-    found = frame.cached(pj.pair, room.demo)
-    if found:
-        return found, room.demo
-    first = text.read(text.SENTENCE)
-    demo = pj.Demo(text.of(first), room.demo.layer, room.demo.head)
-    return frame.cached(pj.pair, demo), demo
+    first = replace(room.demo, text=text.of(text.read(text.SENTENCE)))
+    for demo in (room.demo, first):
+        if found := frame.cached(pj.pair, demo):
+            return found, demo
+    raise ValueError(f"nothing stands twice in {text.SENTENCE!r}")
 
 
 def prediction(room: Room) -> str | None:
     """Do two places with one embedding have one key?"""
     pair, demo = of_pair(room)
-    answer = "same" if pair.turned > 0.999 else "near" if pair.turned > 0.5 else "far"
+    answer = "same" if pair.met > 0.999 else "near" if pair.met > 0.5 else "far"
     options = {"same": N_("the same key"), "near": N_("close, not the same"), "far": N_("quite different keys")}
     because = {
         "same": N_("The same key would need the same input at the same place. «truth»"),
@@ -131,7 +97,12 @@ def prediction(room: Room) -> str | None:
 
 def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
     """From the embedding to the weight, what becomes of one token at two places."""
-    if demo.layer:
+    if pair.turned is None:
+        path = _(
+            "The embeddings are equal (cosine {embed}). What enters this block is not ({stream}), and so the keys "
+            "differ (cosine {key})."
+        )
+    elif demo.layer:
         path = _(
             "The embeddings are equal (cosine {embed}). What enters this block is not ({stream}): context has been "
             "mixed in. So the keys differ (cosine {key}, and {turned} once position has rotated them)."
@@ -141,7 +112,8 @@ def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
             "The embeddings are equal (cosine {embed}), and before the first block no context has been mixed in "
             "({stream}). The keys are equal too ({key}), until position rotates them ({turned})."
         )
-    cosines = {name: f"{getattr(pair, name):.3f}" for name in ("embed", "stream", "key", "turned")}
+    found = dict(embed=pair.embed, stream=pair.stream, key=pair.key, turned=pair.met)
+    cosines = {name: f"{cosine:.3f}" for name, cosine in found.items()}
     heard = _("“{asks}” scores them {one} and {two}; softmax makes that {share_one} and {share_two}.").format(
         asks=demo.text.tokens[-1],
         one=f"{pair.scores[0]:.1f}",
@@ -155,23 +127,30 @@ def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
 # ---- the query that is turned ----
 
 
-def turning(room: Room, *, show_pair: bool) -> None:
+def open_keys(room: Room, guessed: bool) -> list[int]:
+    """The keys that are shown: the two that the guess is about stay away until it has been made."""
+    found = frame.cached(pj.pair, room.demo)
+    hidden = () if guessed or found is None else (found.first, found.second)
+    return [i for i in range(len(room.names)) if i not in hidden]
+
+
+def turning(room: Room, guessed: bool) -> None:
     """The keys in a plane with the query's direction as its first axis, and the query as an arrow that can be turned."""
     say("**Turn the arrow**, by its tip or with the slider, until “«asks»” asks for another word.", asks=room.asks)
-    turn = frame.cached(pj.turn, room.demo)
+    turn, keys = frame.cached(pj.turn, room.demo), open_keys(room, guessed)
     reach = float(np.abs(turn.keys).max())
     ahead = turn.query / turn.length
     found = frame.cached(pj.pair, room.demo)
-    feet = np.stack([np.broadcast_to(turn.keys, turn.feet.shape), turn.feet], 2)
-    feet = feet if len(room.names) <= MOST_FEET else feet[:, listed(turn)]
+    dropped = keys if len(keys) <= MOST_FEET else listed(turn, keys)
+    feet = np.stack([np.broadcast_to(turn.keys, turn.feet.shape), turn.feet], 2)[:, dropped]
     shapes = [
         plane.Shape(np.stack([-1.3 * reach * ahead, 1.3 * reach * ahead], 1)[:, None], "q", width=1.5),
         plane.Shape(feet, dash=True),
     ]
-    if found and show_pair:
+    if found and guessed:
         ends = turn.keys[[found.first, found.second]][None]
         shapes.append(plane.Shape(ends, "warn", _("one embedding"), width=2, dash=True))
-    asked = turn.shares.argmax(1)
+    named = [*turn.shares.argmax(1).tolist(), *((found.first, found.second) if found else ())]
     side = 1.06 * reach
     plane.show(
         live.Picture(
@@ -183,17 +162,17 @@ def turning(room: Room, *, show_pair: bool) -> None:
             signature=True,
             released=ANGLE.receive,
         ),
-        turn.keys,
-        room.names,
+        turn.keys[keys],
+        [room.names[i] for i in keys],
         moving=(0.8 * reach * ahead)[:, None],
         movers=["q"],
         roles=("k", "q"),
         look=plane.Look(
             pointed=True,
             shapes=tuple(shapes),
-            sizes=turn.shares,
-            tips={_("score"): turn.scores, _("share"): turn.shares},
-            first=tuple(dict.fromkeys([*(int(i) for i in asked), *((found.first, found.second) if found else ())])),
+            sizes=turn.shares[:, keys],
+            tips={_("score"): turn.scores[:, keys], _("share"): turn.shares[:, keys]},
+            first=tuple(keys.index(i) for i in dict.fromkeys(named) if i in keys),
             bounds=(-0.9 * side, side, -side, side),
         ),
         titles=(_("along q: times the length of q, this is the score"), _("across q: where keys differ most")),
@@ -202,10 +181,9 @@ def turning(room: Room, *, show_pair: bool) -> None:
     )
 
 
-def listed(turn: pj.Turn) -> list[int]:
-    """The keys that are ever asked for, in the order of the text."""
-    best = np.argsort(-turn.shares.max(0), kind="stable")[:MOST_BARS]
-    return sorted(int(i) for i in best)
+def listed(turn: pj.Turn, keys: list[int]) -> list[int]:
+    """Those of the keys that are ever asked for, in the order of the text."""
+    return sorted(sorted(keys, key=lambda i: -turn.shares[:, i].max())[:MOST_BARS])
 
 
 def _captions(room: Room, turn: pj.Turn) -> list[str]:
@@ -226,10 +204,11 @@ def _captions(room: Room, turn: pj.Turn) -> list[str]:
     ]
 
 
-def shares(room: Room) -> None:
+def shares(room: Room, guessed: bool) -> None:
     """Beside the plane: what softmax makes of the scores, and what the model would write. They move with the arrow."""
     turn, onward = frame.cached(pj.turn, room.demo), frame.cached(pj.onward, room.demo)
-    keys = listed(turn)
+    shown = open_keys(room, guessed)
+    keys = listed(turn, shown)
     follows = ANGLE.slider(together=True, hidden=True)
     st.markdown(f"**{_('Shares after softmax')}** · {_('outlined: as recorded')}")
     bars.show(
@@ -256,7 +235,9 @@ def shares(room: Room) -> None:
         high=1.0,
         percent=True,
     )
-    if len(keys) < len(room.names):
+    if len(shown) < len(room.names):
+        say("The two keys that you are asked about appear once you have guessed.")
+    if len(keys) < len(shown):
         say(
             "Listed are the «n» keys that are asked for most; the plane shows all «all».",
             n=len(keys),
@@ -307,10 +288,9 @@ def product(room: Room, which: str) -> None:
     rows = ["x 1", "x 2"] if which == "small" else room.names
     name = "Y" if which == "small" else which.upper()
     height, width = made.y.shape
-    steps = Dial("proj_sum", N_("Products added"), made.steps, made.steps[-1])
-    cell = controls.kept("proj_cell", (height - 1, 0), controls.as_cell)
-    if cell[0] >= height or cell[1] >= width:
-        cell = (height - 1, 0)
+    steps = controls.Dial("proj_sum", N_("Products added"), made.steps, made.steps[-1])
+    chosen = controls.Setting("proj_cell", (height - 1, 0), controls.within(height, width), heard="cell")
+    cell = chosen.now()
     about = dict(n=height, n_in=len(made.w), n_out=width, products=f"{height * len(made.w) * width:,}")
     prose("projections", "small" if which == "small" else "product", **about)
     picture.show(
@@ -319,7 +299,7 @@ def product(room: Room, which: str) -> None:
             quantity=name.lower(),
             says=_("Every number of the product is a row of X times a column of W."),
             slider=steps.slider(),
-            released=receivers(steps.receive, controls.released_cell(height, width, "proj_cell")),
+            released=controls.receivers(steps, chosen),
         ),
         made.x,
         made.w,

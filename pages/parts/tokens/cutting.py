@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -39,26 +38,6 @@ VIEWS = {
 LONGEST_LESSON = 4000  # characters of a text to learn from
 
 
-def place(n: int) -> Callable[[str], int | None]:
-    """Reads one of 0 ... n - 1."""
-    return lambda text: int(text) if text.isascii() and text.isdigit() and len(text) < 6 and int(text) < n else None
-
-
-def keep_stop(key: str, stops: Sequence[float], default: float) -> Callable[[str, Any], None]:
-    """For a live picture: where its slider rests goes into the URL, if it is one of its stops."""
-
-    def receive(name: str, value: Any) -> None:
-        if name == key and isinstance(value, int | float) and value in stops:
-            controls.keep(key, value, default)
-
-    return receive
-
-
-def slider(key: str, label: str, stops: Sequence[int], default: int, *, together: bool = False) -> live.Slider:
-    value = controls.kept(key, default, controls.near(stops))
-    return live.Slider(key, label, tuple(stops), value, tuple(f"{stop:,}" for stop in stops), together=together)
-
-
 # ---- one word, merge by merge ----
 
 
@@ -72,12 +51,13 @@ def word() -> bpe.Demo:
     with right:
         front = controls.switch("blank in front", False, key="front", help="Text in the middle of a sentence has one.")
     read = tokenizer.as_typed(typed or "", WORD, bpe.LONGEST_WORD)
-    if "cut" in read.notes:
-        say("Only the first «n» characters are merged here.", n=bpe.LONGEST_WORD)
-    if "empty" in read.notes:
-        say("The box is empty, so here is an example.")
+    with st.container():  # always there: what is said in it moves nothing below
+        if "cut" in read.notes:
+            say("Only the first «n» characters are merged here.", n=bpe.LONGEST_WORD)
+        if "empty" in read.notes:
+            say("The box is empty, so here is an example.")
     if address.changed("word", read.text):  # the guess and the merges were another word's
-        controls.forget("merge")
+        address.forget("merge")
         predict.forget("pieces")
     return bpe.Demo(" " * front + read.text, encoding)
 
@@ -123,21 +103,21 @@ def merges(demo: bpe.Demo, asked: bool) -> None:
         )
         for found, state in zip(frame.cached(bpe.shown, demo), states, strict=True)
     ]
-    dial = slider("merge", _("Merges"), range(len(states)), 0)
+    dial = controls.Dial("merge", N_("Merges"), range(len(states)), 0)
     pieces.show(
         live.Picture(
             key="merges",
             quantity="merges",
             says=_("A word in pieces, from single bytes to the pieces that a model gets."),
-            slider=dial,
+            slider=dial.slider(),
             captions=[_told(k, state) for k, state in enumerate(states)],
             signature=True,
-            released=keep_stop("merge", dial.stops, 0),
+            released=dial.receive,
         ),
         strips,
     )
     prose("tokens", "merging", encoding=demo.encoding)
-    if (asked or dial.value) and bpe.agrees(demo, states[-1]):
+    if (asked or dial.now()) and bpe.agrees(demo, states[-1]):
         template = N_("Checked: tiktoken itself cuts this text into the same «n» pieces, after «k» merges.")
         say(template, n=len(states[-1].pieces), k=len(states) - 1)
 
@@ -178,10 +158,10 @@ def your_text() -> tokenizer.Typed:
     with left:
         box = partial(st.text_area, _("Your sentence"), height=68)
         read, notes = controls.text_box(sentence.SENTENCE, _as_typed, box)
-    for note in notes:
-        say(controls.NOTES["empty"]) if note == "empty" else say(
-            "The text was cut: this page looks at «n» characters.", n=f"{tokenizer.LONGEST_TYPED:,}"
-        )
+    cut_at = N_("The text was cut: this page looks at «n» characters.")
+    with st.container():  # always there: what is said in it moves nothing below
+        for note in notes:
+            say(controls.NOTES["empty"] if note == "empty" else cut_at, n=f"{tokenizer.LONGEST_TYPED:,}")
     return read
 
 
@@ -314,22 +294,23 @@ TRIPS = {"example": N_("an example"), "yours": N_("your sentence")}
 def _round(text: str, way: str) -> None:
     """Text to ids and back, all of them or all but one."""
     trip = controls.choice("Text", TRIPS, "example", key="trip", hide_label=True)
-    if trip == "yours" and len(text) > LONGEST_TRIP:
-        say("Only the first «n» characters make the trip.", n=LONGEST_TRIP)
+    with st.container():
+        if trip == "yours" and len(text) > LONGEST_TRIP:
+            say("Only the first «n» characters make the trip.", n=LONGEST_TRIP)
     text = text[:LONGEST_TRIP] if trip == "yours" else BROKEN
     found = cut(text, way)
     drawn = min(len(found), 120)
     back = [tokenizer.joined(found), *(tokenizer.joined(found, i) for i in range(drawn))]
     strips = [pieces.Strip(found, struck=i - 1 if i else None, foot=f"→ {kept}") for i, kept in enumerate(back)]
     broken = next((i for i, kept in enumerate(back) if i and "\ufffd" in kept and "\ufffd" not in text), 0)
-    dial = slider("gone", _("Id left out"), range(drawn + 1), broken)
+    dial = controls.Dial("gone", N_("Id left out"), range(drawn + 1), broken)
     pieces.show(
         live.Picture(
             key="back",
             quantity="decoded",
             says=_("The pieces of a text, one left out, and the text that comes back."),
-            slider=dial,
-            released=keep_stop("gone", dial.stops, broken),
+            slider=dial.slider(),
+            released=dial.receive,
         ),
         strips,
     )
@@ -354,16 +335,15 @@ def _journey(text: str, way: str) -> None:
     say("One that lower-cases, as BERT uncased does, reads “«lower»”. No id leads back from there.", lower=trip.lower)
 
 
-ROLES = ("system", "user", "assistant")
+ROLES = {"system": N_("Answer in one sentence."), "user": N_("Who got the ball?"), "assistant": ""}
 
 
 def _special(text: str, way: str) -> None:
     """A chat as the one string a model reads, and marks that are ids of their own."""
-    defaults = (N_("Answer in one sentence."), N_("Who got the ball?"), "")
     messages = []
-    for column, role, default in zip(st.columns(3), ROLES, defaults, strict=True):
+    for column, (role, default) in zip(st.columns(3), ROLES.items(), strict=True):
         with column:
-            said = st.text_input(role, _(default) if default else "", key=f"chat_{role}", max_chars=200)
+            said = controls.typed(role, _(default) if default else "", key=f"chat_{role}", longest=200)
         if said:
             messages.append((role, said))
     chat = frame.cached(tokenizer.chat_pieces, tuple(messages), way)
@@ -407,21 +387,18 @@ def _find(text: str, way: str) -> None:
 def training(text: str) -> None:
     """Learn merges from a text; the slider says how many of them are used on the visitor's sentence."""
     label = N_("Change the text that is learned from, then drag “Vocabulary”")
-    lesson = controls.typed(label, _stories(), key="learn", longest=LONGEST_LESSON + 1, height=110)
+    lesson = controls.typed(label, _stories(), key="learn", longest=LONGEST_LESSON, height=110)
     read = tokenizer.as_typed(lesson or "", _stories(), LONGEST_LESSON)
-    if "cut" in read.notes:
-        say("The text was cut: learning uses «n» characters.", n=f"{LONGEST_LESSON:,}")
     learned = frame.cached(bpe.train, read.text)
     short = text[:160]
     states = frame.cached(bpe.learned_pieces, short, learned)
     stops = range(256, 256 + len(states))
-    dial = slider("vocab", _("Vocabulary"), stops, min(stops[-1], 300), together=True)
-    receive = keep_stop("vocab", dial.stops, min(stops[-1], 300))
+    dial = controls.Dial("vocab", N_("Vocabulary"), stops, min(stops[-1], 300))
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _grown(learned, states, dial, receive)
+        _grown(learned, states, dial)
     with right:
-        _curve(learned, states, dial, receive)
+        _curve(learned, states, dial)
     last = learned.merges[-1].count if learned.merges else 0
     numbers = dict(bytes=f"{learned.lengths[0]:,}", pieces=f"{learned.lengths[-1]:,}")
     ended = "all" if len(learned.merges) < bpe.MOST_MERGES else "most"
@@ -437,7 +414,7 @@ def _stories() -> str:
     return STORIES.read_text("utf8").strip()
 
 
-def _grown(learned: bpe.Training, states: Any, dial: live.Slider, receive: Callable[[str, Any], None]) -> None:
+def _grown(learned: bpe.Training, states: Any, dial: controls.Dial) -> None:
     strips, captions = [], [_("256 bytes, nothing learned yet.")]
     for k, state in enumerate(states):
         newest = learned.merges[k - 1].left + learned.merges[k - 1].right if k else None
@@ -452,15 +429,15 @@ def _grown(learned: bpe.Training, states: Any, dial: live.Slider, receive: Calla
             key="grown",
             quantity="trained",
             says=_("Your sentence, cut by the table that was just learned."),
-            slider=dial,
+            slider=dial.slider(together=True),
             captions=captions,
-            released=receive,
+            released=dial.receive,
         ),
         strips,
     )
 
 
-def _curve(learned: bpe.Training, states: Any, dial: live.Slider, receive: Callable[[str, Any], None]) -> None:
+def _curve(learned: bpe.Training, states: Any, dial: controls.Dial) -> None:
     sizes, own = np.array(dial.stops), [len(state) for state in states]
     both = np.array([learned.lengths, own], float)
     lines.show(
@@ -468,8 +445,8 @@ def _curve(learned: bpe.Training, states: Any, dial: live.Slider, receive: Calla
             key="curve",
             quantity="trained.length",
             says=_("The larger the vocabulary, the fewer pieces."),
-            slider=dial,
-            released=receive,
+            slider=dial.slider(together=True),
+            released=dial.receive,
         ),
         100 * both / both[:, :1],
         sizes,

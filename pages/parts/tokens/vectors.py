@@ -14,7 +14,7 @@ from core.lab import text as sentence
 from core.topics.tokens import bpe
 from core.topics.tokens import table as vectors
 from pages.parts.tokens import cutting as first_half
-from pages.shared import controls, frame
+from pages.shared import controls, frame, readers
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import bars, code, lines, live, matrix, pieces, plane
@@ -30,22 +30,16 @@ def rows(text: str) -> None:
     reading = sentence.read(text)
     n = len(reading.ids)
     usual = min(3, n - 1)
-    at = min(controls.kept("token", usual, first_half.place(n)), n - 1)
+    chosen = controls.Setting("token", usual, readers.whole(0, n - 1), heard="piece")
+    at = chosen.now()
     token, id = reading.tokens[at], reading.ids[at]
-    if at == usual:  # not chosen, so it may be another one for the next text
-        controls.forget("token")
-
-    def chosen(name: str, value: Any) -> None:
-        if name == "piece" and isinstance(value, int) and 0 <= value < n:
-            controls.keep("token", value, usual)
-
     say("Click a piece: its row is framed in the picture, and the rows most like it are listed.")
     pieces.show(
         live.Picture(
             key="tokens",
             quantity="ids",
             says=_("The tokens of your sentence and their ids. A click chooses one."),
-            released=chosen,
+            released=chosen.receive,
         ),
         [pieces.Strip(vectors_of(reading))],
         choose=True,
@@ -131,7 +125,7 @@ def _map(reading: Any) -> None:
     say(template, n=len(ids), kept=f"{found.kept:.0%}")
 
 
-def table() -> dict[str, str]:
+def table() -> dict[str, object]:
     """The numbers of the two tables."""
     theirs, ours, spread = vectors.qwen3(), vectors.ours(), frame.cached(vectors.spread)
     return dict(
@@ -217,7 +211,7 @@ def whole_way(text: str) -> None:
 def _writing(reading: Any) -> None:
     """Repeat the next id: the text grows a token at a time until the model ends it."""
     with st.spinner(_("Writing, one token at a time …")):
-        made = frame.cached(vectors.write_on, reading.ids)
+        made = frame.cached(vectors.write_on, sentence.of(reading))
     if not made.ids:
         say("There is no room left: the text fills the whole context.")
         return
@@ -230,15 +224,15 @@ def _writing(reading: Any) -> None:
         if k:
             told = _("Id {id}, p = {p}.").format(id=made.ids[k - 1], p=f"{made.chances[k - 1]:.3f}")
         captions.append(told + " " + _("This token means the end, so writing stops.") * (made.ended and k == len(new)))
-    dial = first_half.slider("written", _("Tokens written"), range(len(strips)), 0)
+    dial = controls.Dial("written", N_("Tokens written"), range(len(strips)))
     pieces.show(
         live.Picture(
             key="story",
             quantity="written",
             says=_("The text as the model writes on, always with the likeliest token."),
-            slider=dial,
+            slider=dial.slider(),
             captions=captions,
-            released=first_half.keep_stop("written", dial.stops, 0),
+            released=dial.receive,
         ),
         strips,
     )
@@ -274,7 +268,7 @@ def common_mistakes(text: str) -> None:
         random=f"{spread.random:.3f}",
         start=spread.start,
         trained=f"{spread.trained:.3f}",
-        start_id=vectors.END_OF_TEXT,
+        start_id=vectors.ends()[0],
     )
     mistakes.show("tokens", ["letters", "padded", "reversible", "ends", "normal", "product", "meaning"], **numbers)
 

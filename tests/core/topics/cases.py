@@ -28,7 +28,7 @@ from core.topics.projections import product, query
 from core.topics.rope import clocks
 from core.topics.tokens import table
 from core.topics.why import recurrence, window
-from core.whatif import Change
+from core.whatif import Change, WhatIf
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,27 @@ def _kept_wire(g: Given) -> Any:
 def _outputs(g: Given) -> Any:
     """What the product page says goes in and comes out."""
     found = product.product(g.demo(query), "v")
-    return found.partial[-1], found.y
+    written = [found.made(2, column, "V").value for column in range(found.y.shape[1])]
+    return [found.partial[-1][2], written], found.y[2]
+
+
+def _one_zeroed(g: Given) -> Any:
+    """How far each token's z moves without the third one's input, beside the whole model run without it."""
+    name, z = f"block{g.layer}.norm1", f"block{g.layer}.z"
+    trace = WhatIf([(name, lambda x: x * (torch.arange(len(x)) != 2)[:, None])], (z,), **g.text.labels)
+    g.model.stream(torch.tensor(g.ids), trace=trace)
+    moved = trace[z].value[g.head] - g.trace(z)[z].value[g.head]
+    return product.alone(g.demo(query)).mixed[2], np.linalg.norm(moved, axis=-1)
 
 
 def _words_read(g: Given) -> Any:
-    return recurrence.looked(recurrence.words_of(g.ids), torch.Generator().manual_seed(0))
+    return recurrence.looked(recurrence.words_of(g.text), torch.Generator().manual_seed(0))
+
+
+def _first_and_last(g: Given) -> Any:
+    """Home's flow, and how likely the first word is where the model ends before its first block."""
+    before = g.model.predict(g.model.stream(torch.tensor(g.ids), until=0))
+    return flow.compute(g.text), float(before.softmax(-1).max())
 
 
 def _own_scheme(g: Given) -> Any:
@@ -209,8 +225,14 @@ CASES: dict[str, Case] = {
         lambda g: (volume.ranks(g.text, g.layer, g.head), g.model.config.head_dim),
         lambda r: r[0].count(r[0].one) <= r[1],
     ),
-    "home.flow.flow": Case(lambda g: flow.flow(g.words)),
-    "home.flow.compute": Case(lambda g: flow.compute(g.words), lambda r: near(r.lens[-1][0].p, r.words[0].p)),
+    "home.flow.flow": Case(
+        lambda g: (flow.flow(g.text), flow.flow(g.text, Change(temperature=3.0))),
+        lambda r: r[0].words != r[1].words,
+    ),
+    "home.flow.compute": Case(
+        _first_and_last,
+        lambda r: near(r[0].lens[-1][0].p, r[0].words[0].p) and near(r[0].lens[0][0].p, r[1]),
+    ),
     "masks.gradients.influence": Case(
         lambda g: gradients.influence(g.demo(patterns, size=len(g.ids))), lambda r: not any(r.leaks)
     ),
@@ -266,19 +288,29 @@ CASES: dict[str, Case] = {
     ),
     "position.shuffle.law": Case(lambda g: shuffle.law(shuffle.Demo(g.text)), lambda r: r.carried < 1e-9),
     "projections.product.weight": Case(lambda g: [product.weight(g.demo(query), m) for m in query.MAPS]),
-    "projections.product.product": Case(_outputs, lambda r: near(*r)),
+    "projections.product.product": Case(_outputs, lambda r: all(near(one, r[1]) for one in r[0])),
     "projections.product.nudged": Case(
         lambda g: (product.nudged(g.demo(query), "q"), product.product(g.demo(query), "q")),
         lambda r: near(r[0].points[r[0].at][:, 0], r[1].y[:, r[0].place[1]], 1e-2),
     ),
     "projections.product.arrays": Case(
-        lambda g: product.arrays(g.demo(query)), lambda r: near(r["x"] @ r["w_q"], r["q"])
+        lambda g: product.arrays(g.demo(query)),
+        lambda r: all(near(r["x"] @ r[f"w_{m}"] + r.get(f"b_{m}", 0), r[m]) for m in query.MAPS),
     ),
-    "projections.product.alone": Case(lambda g: product.alone(g.demo(query))),
+    "projections.product.alone": Case(_one_zeroed, lambda r: near(*r, within=1e-3)),
     "projections.product.spectrum": Case(lambda g: [product.spectrum(g.demo(query), m) for m in query.MAPS]),
     "projections.product.collapsed": Case(lambda g: product.collapsed(g.demo(query)), lambda gap: gap < 1e-3),
-    "projections.query.run": Case(lambda g: query.run(g.demo(query))),
-    "projections.query.turn": Case(lambda g: query.turn(g.demo(query)), lambda r: near(r.scores[0], r.scores[-1])),
+    "projections.product.bias": Case(lambda g: [product.bias(g.demo(query), m) for m in query.MAPS]),
+    "projections.query.part": Case(lambda g: [query.part(g.demo(query), name) for name in (*query.MAPS, "scores")]),
+    "projections.query.met": Case(
+        lambda g: [query.met(g.demo(query), which).value.shape[1:] for which in "qk"],
+        lambda r: r[0] == r[1],
+    ),
+    "projections.query.block": Case(lambda g: query.block(g.demo(query), "norm1")),
+    "projections.query.turn": Case(
+        lambda g: (query.turn(g.demo(query)), g.trace("block*.weights")[f"block{g.layer}.weights"].value[g.head, -1]),
+        lambda r: near(r[0].scores[0], r[0].scores[-1]) and near(r[0].shares[0], r[1]),
+    ),
     "projections.query.onward": Case(
         lambda g: query.onward(g.demo(query)), lambda r: near(r.p[0], [word.p for word in r.words])
     ),
@@ -326,22 +358,34 @@ CASES: dict[str, Case] = {
         ),
     ),
     "tokens.table.run": Case(lambda g: table.run(table.Demo(g.text, product=True))),
-    "tokens.table.table": Case(lambda g: table.table()),
-    "tokens.table.as_pieces": Case(lambda g: table.as_pieces(g.ids)),
+    "tokens.table.table": Case(lambda g: table.table(g.text.subject)),
+    "tokens.table.as_pieces": Case(lambda g: table.as_pieces(g.ids, g.text.subject)),
     "tokens.table.gap": Case(lambda g: table.gap(table.run(table.Demo(g.text, product=True))), lambda gap: gap == 0),
-    "tokens.table.neighbours": Case(lambda g: table.neighbours(g.ids[1])),
-    "tokens.table.plane": Case(lambda g: table.plane(tuple(dict.fromkeys(g.ids)))),
-    "tokens.table.ours": Case(lambda g: table.ours(), lambda r: r.spare >= 0),
-    "tokens.table.spread": Case(lambda g: table.spread()),
-    "tokens.table.untouched": Case(lambda g: table.untouched(5)),
-    "tokens.table.drift": Case(lambda g: table.drift(table.SENSES[0])),
-    "tokens.table.outlook": Case(lambda g: table.outlook(g.words)),
-    "tokens.table.write_on": Case(lambda g: table.write_on(g.ids, 8)),
-    "why.recurrence.fading": Case(lambda g: recurrence.fading(recurrence.Demo(g.ids, times=1))),
-    "why.recurrence.words_of": Case(lambda g: recurrence.words_of(g.ids)),
+    "tokens.table.neighbours": Case(
+        lambda g: table.neighbours(g.ids[1], 5, g.text.subject), lambda r: len(r) == 5 and r[0].token
+    ),
+    "tokens.table.plane": Case(lambda g: table.plane(tuple(dict.fromkeys(g.ids)), g.text.subject)),
+    "tokens.table.ours": Case(lambda g: table.ours(g.text.subject), lambda r: r.spare == 0),
+    "tokens.table.spread": Case(lambda g: table.spread(g.text.subject)),
+    "tokens.table.untouched": Case(lambda g: table.untouched(5, g.text.subject)),
+    "tokens.table.drift": Case(
+        lambda g: table.drift(table.Sense("dog", ("the dog", "a dog sat"), ("dog ran", "one dog")), g.text.subject),
+        lambda r: near([r.one[0], r.other[0], r.between[0]], 1),
+    ),
+    "tokens.table.outlook": Case(
+        lambda g: (table.outlook(g.words, g.text.subject).words[0].p, g.trace("next_probs")["next_probs"].value.max()),
+        lambda r: near(*r),
+    ),
+    "tokens.table.ends": Case(lambda g: table.ends(g.text.subject)),
+    "tokens.table.write_on": Case(lambda g: table.write_on(g.text, 8), lambda r: 1 <= len(r.ids) <= 8),
+    "why.recurrence.fading": Case(lambda g: recurrence.fading(recurrence.Demo(g.text, times=9))),
+    "why.recurrence.words_of": Case(lambda g: recurrence.words_of(g.text)),
     "why.recurrence.looked": Case(_words_read),
-    "why.recurrence.trained": Case(lambda g: recurrence.trained(g.ids)),
-    "why.window.next_probs": Case(lambda g: window.next_probs(g.ids, (1, len(g.ids)))),
+    "why.recurrence.trained": Case(lambda g: recurrence.trained(g.text)),
+    "why.window.next_probs": Case(
+        lambda g: (window.next_probs(g.text, (1, len(g.ids)))[-1], g.trace("next_probs")["next_probs"].value),
+        lambda r: near(*r),
+    ),
     "why.window.run": Case(lambda g: window.run(window.Demo(g.text)), lambda r: near(r.p[-1], [w.p for w in r.words])),
 }
 
@@ -350,7 +394,7 @@ NO_MODEL = {
     "attention.own_vectors", "attention.program", "model.assemble", "position.place_losses", "projections.linear",
     "rope.long_losses", "rope.stretching", "softmax.lab", "tokens.bpe",
     "heads.volume.volumes", "heads.volume.head_width", "heads.volume.origins", "heads.volume.scales",
-    "home.flow.recorded", "home.flow.picture",
+    "home.flow.recorded", "home.flow.first", "home.flow.picture",
     "masks.gradients.reach",
     "masks.in_numpy.built", "masks.in_numpy.weights", "masks.in_numpy.fill_of", "masks.in_numpy.cook",
     "masks.in_numpy.sweep", "masks.in_numpy.code_of", "masks.in_numpy.printed",

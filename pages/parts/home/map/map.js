@@ -71,8 +71,8 @@ const FLOW = {
     if (!meta.unrolled) view.progress = 0;
     else if (view.progress === 0 && view.seen && !matchMedia("(prefers-reduced-motion: reduce)").matches) FLOW.unroll(view);
     else if (!view.rolling) view.progress = 1;
-    const cut = JSON.stringify([meta.unrolled, meta.link?.cut]);
-    view.toAnswer = view.cutBefore !== cut && meta.unrolled; // what a cut changes stands at the far end
+    const cut = Boolean(meta.link?.cut);
+    view.toAnswer = view.seen && view.cutBefore !== cut && meta.unrolled; // what a cut changes stands at the far end
     view.cutBefore = cut;
     view.seen = true;
   },
@@ -115,7 +115,10 @@ const FLOW = {
       view.scroll.scrollLeft = view.progress * (view.wide - view.width); // on a phone the map passes by
       FLOW.draw(view);
       if (view.progress < 1 && view.root.isConnected) requestAnimationFrame(step);
-      else view.rolling = false;
+      else {
+        view.rolling = false;
+        view.scroll.scrollLeft = 0; // back at the words and the lit link
+      }
     };
     requestAnimationFrame(step);
   },

@@ -36,8 +36,8 @@ def watched(model, demo):
     places = {"q": demo.head, "k": shared, "v": shared}
     hooks = [getattr(attention, f"{n}_proj").register_forward_hook(keep(n, h)) for n, h in places.items()]
     with torch.inference_mode():
-        out = model(torch.tensor([demo.ids]), output_hidden_states=True)
-        cos, sin = model.model.rotary_emb(out.hidden_states[0], torch.arange(len(demo.ids))[None])
+        out = model(torch.tensor([demo.text.ids]), output_hidden_states=True)
+        cos, sin = model.model.rotary_emb(out.hidden_states[0], torch.arange(len(demo.text.ids))[None])
         q, k = apply_rotary_pos_emb(seen["q"][None, None], seen["k"][None, None], cos, sin)
     for hook in hooks:
         hook.remove()
@@ -129,7 +129,7 @@ def test_the_next_word_is_what_transformers_writes_with_that_query(theirs, demo,
 
     hook = theirs.model.layers[demo.layer].self_attn.q_proj.register_forward_hook(ask)
     with torch.inference_mode():
-        probs = theirs(torch.tensor([demo.ids])).logits[0, -1].softmax(-1).numpy()
+        probs = theirs(torch.tensor([demo.text.ids])).logits[0, -1].softmax(-1).numpy()
     hook.remove()
     np.testing.assert_allclose(after.p[frame], probs[[w.id for w in after.words]], atol=1e-3)
 
@@ -157,7 +157,7 @@ def test_one_embedding_two_keys(theirs, demo):
         a, b = x[found.first].numpy(), x[found.second].numpy()
         return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
 
-    assert demo.ids[found.first] == demo.ids[found.second]
+    assert demo.text.ids[found.first] == demo.text.ids[found.second]
     assert found.embed == pytest.approx(1)
     told = (found.embed, found.stream, found.key, found.turned)
     assert told == pytest.approx([cosine(seen[n]) for n in ("embed", "x", "k", "k_rot")], abs=1e-4)
@@ -198,7 +198,7 @@ def test_one_weight_moves_one_number_of_every_token(which):
 
 def test_a_linear_layer_minds_one_token_and_a_head_minds_the_earlier(theirs):
     made, seen = product.alone(MOVED), watched(theirs, MOVED)
-    x, n = seen["x"], len(MOVED.ids)
+    x, n = seen["x"], len(MOVED.text.ids)
     layer = theirs.model.layers[MOVED.layer]
     cos, sin = seen["cos"], seen["sin"]
     width = seen["q"].shape[1]
@@ -256,6 +256,6 @@ def test_any_text_can_be_asked(text):
 
 
 def test_a_text_of_one_token_has_no_pair_and_nothing_alike():
-    demo = pj.Demo(READING.ids[:1], READING.tokens[:1])
+    demo = pj.Demo(sentence.Text(sentence.FIRST, READING.ids[:1], READING.tokens[:1]))
     assert (pj.pair(demo), pj.alike(demo)) == (None, None)
     np.testing.assert_allclose(pj.turn(demo).shares, 1)

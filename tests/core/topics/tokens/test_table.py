@@ -1,5 +1,7 @@
 """Rows of the table: PyTorch's own embedding, NumPy by hand, and transformers' Llama on the same weights."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +15,7 @@ from core.lab import text as sentence
 from core.topics.tokens import table as vectors
 
 READING = sentence.read(sentence.SENTENCE)
+TEXT = sentence.of(READING)
 WEIGHTS = load_file(sentence.FOLDER / "model.safetensors")
 TABLE = next(t for name, t in WEIGHTS.items() if name.endswith("embed_tokens.weight")).float()
 NAMES = tokenizer.of_model(sentence.FOLDER)
@@ -151,18 +154,18 @@ def test_one_blank_at_the_end_destroys_the_answer():
 
 
 def test_writing_on_is_the_greedy_writing_of_transformers(theirs):
-    made = vectors.write_on(READING.ids)
+    made = vectors.write_on(TEXT)
     ids = torch.tensor([READING.ids])
     wanted = theirs.generate(
         ids,
         attention_mask=torch.ones_like(ids),
         max_new_tokens=vectors.MOST_WRITTEN,
         do_sample=False,
-        eos_token_id=vectors.END_OF_TEXT,
+        eos_token_id=NAMES.token_to_id("<s>"),
         pad_token_id=0,
     )[0, ids.shape[1] :].tolist()
     assert list(made.ids) == wanted
-    assert made.ended == (wanted[-1] == vectors.END_OF_TEXT)
+    assert made.ended == (wanted[-1] == NAMES.token_to_id("<s>"))
     assert made.ended
     assert len(made.chances) == len(wanted)
     assert made.chances[0] == pytest.approx(0.986, abs=1e-3)
@@ -172,7 +175,29 @@ def test_writing_on_is_the_greedy_writing_of_transformers(theirs):
 
 
 def test_writing_stops_at_the_end_of_the_context():
-    ids = (READING.ids * 20)[: sentence.context()]
-    assert vectors.write_on(ids).ids == ()
-    assert len(vectors.write_on(ids[:-2]).ids) <= 2
-    assert len(vectors.write_on(READING.ids, most=3).ids) == 3
+    def of(n):
+        ids, tokens = ((part * 20)[:n] for part in (READING.ids, READING.tokens))
+        return sentence.Text(sentence.FIRST, ids, tokens)
+
+    room = sentence.context()
+    assert vectors.write_on(of(room)).ids == ()
+    assert len(vectors.write_on(of(room - 2)).ids) <= 2
+    assert len(vectors.write_on(TEXT, most=3).ids) == 3
+
+
+def test_a_text_ends_with_the_model_s_own_marks(tmp_path):
+    assert vectors.ends() == (1, 2), "<s> and </s> of Llama's vocabulary"
+    for about, ends in (
+        ({"bos_token_id": 50256, "eos_token_id": 50256}, (50256,)),
+        ({"bos_token_id": None, "eos_token_id": [151645, 151643]}, (151645, 151643)),
+        ({}, ()),
+    ):
+        (tmp_path / "config.json").write_text(json.dumps(about), "utf8")
+        assert vectors.ends(str(tmp_path)) == ends
+
+
+def test_a_word_of_several_pieces_has_no_row():
+    with pytest.raises(sentence.Cannot, match="no one row stands for it"):
+        vectors.drift(
+            vectors.Sense("hippopotamus", ("A hippopotamus", "a hippopotamus"), ("hippopotamus", "hippopotamus"))
+        )
