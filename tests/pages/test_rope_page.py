@@ -5,7 +5,8 @@ import pytest
 
 from core.lab import text as sentence
 from core.topics.rope import clocks, long_losses, stretching
-from tests.pages.opening import open_page, picture, words
+from pages.shared.pictures import live
+from tests.pages.opening import away_and_back, open_page, picture, said, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE = "10_rope"
@@ -76,7 +77,7 @@ def test_the_prediction_is_answered(choice, opening):
 
 def test_one_pair():
     meta, arrays = picture(open_page(PAGE, rope_m="7", rope_way="91", rope_pair="2"), "one_pair")
-    close(arrays["moving"], clocks.turning(2).moving)
+    close(arrays["moving"], clocks.turning(float(clocks.meeting(DEMO).theta[2])).moving)
     assert meta["slider"]["at"] == 7
     assert meta["state"] == {"rope_way": 91}
 
@@ -86,8 +87,8 @@ def test_a_whole_head():
     meta, arrays = picture(app, "morph")
     close(arrays["values"], clocks.morph(DEMO, "k").values)
     assert meta["slider"]["at"] == 48
-    close(picture(app, "table_cos")[1]["values"], clocks.cos_sin(16)[0][None])
-    close(picture(app, "table_sin")[1]["values"], clocks.cos_sin(16)[1][None])
+    close(picture(app, "table_cos")[1]["values"], clocks.cos_sin(DEMO.text, 16)[0][None])
+    close(picture(app, "table_sin")[1]["values"], clocks.cos_sin(DEMO.text, 16)[1][None])
     stripes = picture(app, "stripes")[1]["values"][0]
     assert stripes[5, 3] == pytest.approx(stripes[9, 7], abs=1e-4)
 
@@ -165,3 +166,61 @@ def test_one_click_opens_the_head_that_swings_least():
     assert not app.exception
     demo = clocks.Demo(sentence.of(READING), layer, head, 13, 12)
     close(picture(app, "clocks")[1]["scores"], clocks.clocks(demo).scores)
+
+
+CHOICES = dict(
+    layer="4",
+    head="3",
+    rope_q="9",
+    rope_k="4",
+    rope_move="m",
+    rope_shift="17",
+    rope_pair="2",
+    rope_guess="7",
+    rope_loss="yes",
+    rope_s="2.04",
+    rope_fix="3.25",
+    rope_base="100000",
+)
+BENCHES = [
+    dict(rope_lab="pair", rope_m="11", rope_way="91"),
+    dict(rope_lab="head", rope_side="k", rope_part="0.5"),
+    dict(rope_lab="pairing", rope_pairing="adjacent", rope_four="9", rope_x="2 0 -1 5"),
+    dict(rope_lab="where", rope_v="true"),
+]
+
+
+def state(app):
+    """Every picture's slider, state and words."""
+    metas = [live.unpack(element.proto.bytes)[0] for element in app.get("bidi_component")]
+    return {
+        meta["key"]: (meta.get("slider") and meta["slider"]["at"], meta["state"], meta.get("names")) for meta in metas
+    }
+
+
+@pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench["rope_lab"])
+def test_every_choice_survives_leaving_and_coming_back(bench):
+    asked = CHOICES | bench
+    app = open_page(PAGE, **asked)
+    told = {word: value for word, value in asked.items() if word != "rope_lab" or value != "pair"}
+    snapped = {word: said(app).pop(word) for word in ("rope_s", "rope_base")}
+    assert float(snapped["rope_s"]) == pytest.approx(2.04, rel=0.05)
+    assert float(snapped["rope_base"]) == pytest.approx(100_000, rel=0.1)
+    assert said(app) == told | snapped
+    before, address = state(app), said(app)
+    assert before["clocks"] == (17, {"move": "m", "pair": 2}, [READING.tokens[9], READING.tokens[4]])
+    app = away_and_back(app, PAGE)
+    assert not app.exception
+    assert (state(app), said(app)) == (before, address)
+    assert state(open_page(PAGE, **address)) == before
+
+
+def test_a_model_that_does_not_turn_is_told_in_a_sentence(monkeypatch):
+    def none(_demo):
+        raise sentence.Cannot(clocks.NO_ROTATION)
+
+    monkeypatch.setattr(clocks, "meeting", none)
+    for lang, told in (("en", clocks.NO_ROTATION), ("zh", "这个模型没有旋转")):
+        app = open_page(PAGE, lang=lang)
+        assert not app.exception
+        assert [told in box.value for box in app.warning] == [True]

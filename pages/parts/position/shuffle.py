@@ -14,7 +14,7 @@ from core.topics.position import place_losses as wo
 from core.topics.position import shuffle as sh
 from core.whatif import Change
 from pages.parts.position import order
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, lines, live
 from pages.shared.text import N_, _, filled, prose, say
@@ -59,7 +59,23 @@ def shuffle_demo(reading: Any) -> sh.Demo:
         mask = controls.choice("The mask", MASKS, "off", key="future")
     with three:
         seed = controls.pick("Another shuffle", sh.SEEDS, 0, key="shuffle_seed")
-    return sh.Demo(words_of.of(reading), rotation == "on", mask == "on", seed)
+    own = laid(min(len(reading.tokens), sh.MOST))
+    if address.changed("shuffle", (reading.ids, seed)):
+        own.forget()
+    return sh.Demo(words_of.of(reading), rotation == "on", mask == "on", seed, own.now())
+
+
+def laid(n: int) -> controls.Setting:
+    """The order into which the visitor has laid n cards, the first of them where it was."""
+
+    def read(text: str) -> tuple[int, ...] | None:
+        places = text.split(",")
+        if not all(place.isascii() and place.isdigit() and len(place) < 3 for place in places):
+            return None
+        order = tuple(map(int, places))
+        return order if sorted(order) == list(range(n)) and order[0] == 0 else None
+
+    return controls.Setting("order", (), read)
 
 
 def prediction(reading: Any) -> None:
@@ -94,9 +110,21 @@ def prediction(reading: Any) -> None:
 
 
 def shuffle(demo: sh.Demo) -> None:
-    """The signature: the cards change places, and their outputs move with them, or change."""
-    found = frame.cached(sh.shuffled, demo)
+    """The signature: the cards change places, and their outputs move with them, or change.
+
+    A card that is dragged lays an order of one's own: the slider then leads from the text's order to it.
+    """
     tokens, n = list(demo.text.tokens[: sh.MOST]), min(len(demo.text.tokens), sh.MOST)
+    own = laid(n)
+    if own.now() != demo.own:
+        st.rerun()  # what stands below speaks of the same orders
+    found = frame.cached(sh.shuffled, demo)
+
+    def receive(name: str, value: object) -> None:
+        controls.receivers(SHUFFLE, own)(name, value)
+        if name == "order":
+            SHUFFLE.keep(STEPS[-1])
+
     every = (n - 1) * (n - 2) // 2  # the first token stays where it is
     template = _("{pairs} of {every} pairs turned round · largest change {error} · next word {word} {p}")
     captions = [
@@ -111,7 +139,7 @@ def shuffle(demo: sh.Demo) -> None:
             says=_("The words on their places, and under each what the model makes of it."),
             slider=SHUFFLE.slider(),
             captions=captions,
-            released=SHUFFLE.receive,
+            released=receive,
         ),
         tokens,
         found.places,

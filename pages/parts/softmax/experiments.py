@@ -54,6 +54,7 @@ def drag_one(row: Row) -> None:
             to.forget()
             one.receive(name, value)
 
+    told = _("its score {now}, before {then}")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         bars.show(
@@ -62,9 +63,10 @@ def drag_one(row: Row) -> None:
                 quantity="shares",
                 says=_("One score is moved, and every share answers. Outlined: as they were."),
                 slider=to.slider(),
+                captions=[told.format(now=written(stop), then=written(row.scores[place])) for stop in found.stops],
                 released=receive,
             ),
-            row.labels,
+            list(row.names),
             found.shares,
             ghost=found.shares[found.stops.index(row.scores[place])],
             high=1.0,
