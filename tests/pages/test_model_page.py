@@ -36,6 +36,8 @@ def test_a_broken_wire_is_shown_in_three_pictures_that_move_together(wire):
     assert [(d["name"], d["together"], len(d["stops"])) for d in dials] == [("fix", True, 49)] * 3
     assert [d["hidden"] for d in dials] == [False, True, True]
     assert meta["signature"]
+    assert repair.WIRES[wire][1] not in [block.value for block in app.code], "it would answer the question"
+    app = open_page(PAGE, wire=wire, symptom="?")
     assert repair.WIRES[wire][1] in [block.value for block in app.code]
 
 

@@ -246,3 +246,10 @@ def test_what_is_no_order_is_none(junk):
     app = open_page(PAGE, order=junk)
     assert not app.exception
     assert "order" not in said(app)
+
+
+def test_the_answer_waits_for_the_guess():
+    told = "Attention alone does not know what order is"
+    assert told not in words(open_page(PAGE))
+    assert told in words(open_page(PAGE, shuffled="?"))
+    assert "The mask alone tells something" in words(open_page(PAGE, future="on"))

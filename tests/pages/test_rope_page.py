@@ -62,7 +62,7 @@ def test_junk_in_the_link_gives_a_working_page(junk):
 
 
 def test_the_law_is_written_with_its_numbers():
-    text = words(open_page(PAGE, layer="4", head="4", rope_k="9"))
+    text = words(open_page(PAGE, layer="4", head="4", rope_k="9", rope_freeze="?"))
     law = clocks.law(clocks.Demo(sentence.of(READING), 4, 4, 13, 9))
     for number in (law.recorded, law.turned, law.relative, law.spun):
         assert f"{number:.6f}".replace("-", "−") in text
@@ -127,7 +127,7 @@ def test_the_end_of_the_loss_stays_hidden_until_it_is_guessed():
 
 
 def test_angles_methods_and_repairs():
-    app = open_page(PAGE, rope_base="1000000", rope_s="2", rope_fix="3.25")
+    app = open_page(PAGE, rope_base="1000000", rope_s="2", rope_fix="3.25", rope_loss="yes")
     meta, arrays = picture(app, "rope_turns")
     found = stretching.spectrum()
     close(arrays["values"][:, 0], found.turns)
@@ -148,9 +148,9 @@ def test_angles_methods_and_repairs():
 
 
 def test_a_key_after_its_query_is_pointed_out():
-    said = "The mask will hide this score"
-    assert said in words(open_page(PAGE, rope_q="3", rope_k="9"))
-    assert said not in words(open_page(PAGE))
+    told = "The mask will hide this score"
+    assert told in words(open_page(PAGE, rope_q="3", rope_k="9", rope_freeze="?"))
+    assert told not in words(open_page(PAGE, rope_freeze="?"))
 
 
 def test_chinese():
@@ -224,3 +224,12 @@ def test_a_model_that_does_not_turn_is_told_in_a_sentence(monkeypatch):
         app = open_page(PAGE, lang=lang)
         assert not app.exception
         assert [told in box.value for box in app.warning] == [True]
+
+
+def test_no_answer_stands_on_the_page_before_the_guess():
+    app = open_page(PAGE)
+    score = clocks.law(clocks.Demo(sentence.of(READING), 2, 0, 13, 12)).recorded
+    assert f"{score:.6f}".replace("-", "−") not in words(app)
+    assert "rope_fix" not in state(app), "it holds the curve that is to be drawn"
+    app.button(key="rope_show").click().run()
+    assert "rope_fix" in state(app)

@@ -232,6 +232,10 @@ def verdict(room: Room) -> None:
     with st.container(border=True, key="shop_verdict"):
         if not room.tried:
             say("Your suspect is **«line»**. Drag the slider: does anything move?", line=line)
+        elif room.right and not room.patient and predict.answer("symptom") is None:
+            say(
+                "The slider puts it back: watch the next word, then answer above. What gave the wire away is told here."
+            )
         elif room.right:
             _found(room, numbers, wrong, right)
         else:

@@ -153,7 +153,13 @@ def shuffle(demo: sh.Demo) -> None:
 
 
 def told(demo: sh.Demo) -> None:
-    """What the four settings show, each in a paragraph; the law beside it, with a permutation matrix."""
+    """What the four settings show, each in a paragraph; the law beside it, with a permutation matrix.
+
+    Without positions and mask it would answer the question.
+    """
+    if predict.answer("shuffled") is None and not demo.rotation and not demo.mask:
+        say("Drag, watch the strips, and answer above. What happens is then told here.")
+        return
     found = frame.cached(sh.shuffled, demo)
     law = frame.cached(sh.law, sh.Demo(demo.text))
     section = {(False, False): "blind", (False, True): "masked", (True, False): "open", (True, True): "trained"}

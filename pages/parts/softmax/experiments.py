@@ -12,7 +12,7 @@ from core.topics.softmax import lab
 from pages.parts.softmax.bench import Row, power, put_on_bench, table, tell, written
 from pages.shared import address, controls, frame, readers
 from pages.shared.asks import check as checks
-from pages.shared.asks import mistakes
+from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, prose, say
 
@@ -84,7 +84,10 @@ def add_constant(row: Row) -> None:
     calm = np.where(np.isfinite(frames[lab.ADDED.index(0.0)]), frames[lab.ADDED.index(0.0)], 1)
     left, right = st.columns([3, 2], gap="medium")
     with right:
-        prose("softmax", "add")
+        if predict.answer("add100") is None:
+            say("Drag, watch the shares, and answer the question at the top. The reason is then told here.")
+        else:
+            prose("softmax", "add")
     with left:
         matrix.show(
             live.Picture(
