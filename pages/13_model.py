@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts.model import bench as more
+from pages.parts.model import assembling, true_size, walk
 from pages.parts.model import details as extras
 from pages.parts.model import repair as parts
 from pages.shared import controls, frame, story
@@ -30,7 +30,7 @@ def shop() -> None:
     with two:
         parts.next_word(room)
     with three:
-        parts.readers(room)
+        parts.who_reads(room)
     parts.verdict(room)
 
 
@@ -43,11 +43,11 @@ def bench() -> None:
     st.subheader(parts.bench_title(), anchor=False)
     chosen = controls.choice("Workbench", parts.BENCH, "parts", key="model_bench", hide_label=True)
     if chosen == "parts":
-        more.assemble(reading)
+        assembling.assemble(reading)
     elif chosen == "walk":
-        more.walk(reading)
+        walk.walk(reading)
     elif chosen == "size":
-        more.true_size(reading)
+        true_size.true_size()
     elif chosen == "bug":
         extras.spot_the_bug(reading)
     else:

@@ -207,6 +207,7 @@ WORDS: dict[str, Word] = {
     "future": _one("off", "on", "position"),
     "shuffle": _number(0, 999, 0.0, "position"),
     "shuffle_seed": _whole(0, 99, 0, "position"),
+    "order": _line(100, DEPENDS, "position"),
     "letter": _whole(0, MANY, DEPENDS, "position"),
     "token_at": _whole(0, MANY, DEPENDS, "position"),
     "look_at": _one("table", "waves offset dots learned", "position"),

@@ -5,7 +5,8 @@ import pytest
 
 from core.lab import text as sentence
 from core.topics.model import assemble, details, repair, walk
-from tests.pages.opening import open_page, picture, words
+from pages.shared.pictures import live
+from tests.pages.opening import address, come_back, open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE = "13_model"
@@ -26,7 +27,7 @@ def test_a_broken_wire_is_shown_in_three_pictures_that_move_together(wire):
     meta, arrays = picture(app, "wires")
     np.testing.assert_allclose(arrays["values"], found.size, rtol=1e-6)
     np.testing.assert_allclose(arrays["ghost"], found.healthy, rtol=1e-6)
-    assert meta["state"]["row"] == repair.LINES.index(repair.WIRES[wire][0])
+    assert meta["state"]["row"] == found.lines.index(repair.WIRES[wire][0])
     np.testing.assert_allclose(picture(app, "next")[1]["values"], found.p, rtol=1e-6)
     np.testing.assert_allclose(
         picture(app, "readers")[1]["values"].reshape(found.weights.shape), found.weights, atol=1e-6
@@ -35,6 +36,8 @@ def test_a_broken_wire_is_shown_in_three_pictures_that_move_together(wire):
     assert [(d["name"], d["together"], len(d["stops"])) for d in dials] == [("fix", True, 49)] * 3
     assert [d["hidden"] for d in dials] == [False, True, True]
     assert meta["signature"]
+    assert repair.WIRES[wire][1] not in [block.value for block in app.code], "it would answer the question"
+    app = open_page(PAGE, wire=wire, symptom="?")
     assert repair.WIRES[wire][1] in [block.value for block in app.code]
 
 
@@ -113,7 +116,7 @@ def test_without_the_residual_no_wire_skips():
 def test_the_walk_shows_the_pass_line_by_line():
     app = open_page(PAGE, model_bench="walk", line="5")
     meta, arrays = picture(app, "walk")
-    lines = {one.name: one for one in walk.decoder_only(READING.ids)}
+    lines = {one.name: one for one in walk.decoder_only(sentence.of(READING))}
     assert meta["rows"][0][0] == "ids"
     scores = next(i for i, row in enumerate(meta["rows"]) if row[0] == "scores")
     assert meta["rows"][scores][2] == "6 × 14 × 14"
@@ -145,8 +148,12 @@ def test_a_model_at_its_true_size():
     assert tensors["scores"] == "32 × 256 × 256"
     assert "8,190,735,360" in plain(app)
     app = open_page(PAGE, model_bench="size", preset="deepseek-v3")
-    assert app.query_params["preset"] == "deepseek-v3", "the ledger's model is left alone"
-    assert "8,190,735,360" in plain(app)
+    assert address(app)["preset"] == "deepseek-v3", "the ledger's model is left alone"
+    assert "The ledger can count this model" in plain(app)
+    assert "DeepSeek" in str([w.options for w in app.get("button_group")])
+    assert not [e for e in app.get("bidi_component") if "weights_of" in e.proto.id]
+    app = open_page(PAGE, model_bench="size", preset="file **x**")
+    assert "**x**" not in str([w.options for w in app.get("button_group")]), "a visitor's word is no Markdown"
 
 
 def test_spot_the_bug_tells_after_the_guess():
@@ -160,14 +167,16 @@ def test_spot_the_bug_tells_after_the_guess():
 
 def test_four_small_things_come_from_core():
     app = open_page(PAGE, model_bench="extras", epsilon="0.2")
-    text, tied = plain(app), details.tied(READING.ids)
+    text, tied = plain(app), details.tied(sentence.of(READING))
     for number in (f"{tied.logit:.3f}", "9,216,000", "622,329,856", "3,152,384"):
         assert number in text
-    found = details.smoothed(READING.ids)
+    found = details.smoothed(sentence.of(READING))
     _, arrays = picture(app, "smoothing")
     np.testing.assert_allclose(arrays["values"].reshape(51, 2, -1)[20, 1], found.loss[20], rtol=1e-5)
     np.testing.assert_allclose(
-        picture(app, "dropout")[1]["values"].reshape(3, -1)[0], details.dropped(READING.ids).p.mean(0), atol=1e-5
+        picture(app, "dropout")[1]["values"].reshape(3, -1)[0],
+        details.dropped(sentence.of(READING)).p.mean(0),
+        atol=1e-5,
     )
 
 
@@ -192,3 +201,35 @@ def test_the_numpy_encoder_shows_its_code_and_what_comes_out():
     app = open_page(PAGE)
     assert any("def attend" in block.value for block in app.code)
     assert "Out comes (2, 10, 64), all numbers between −2.985 and 2.830." in words(app).replace("\\", "")
+
+
+SHOP = dict(shop="find", patient="3", wire="scale", fix="0.5", compare="true")
+BENCHES = [
+    dict(
+        b_order="pre", b_norm="rmsnorm", b_ffn="swiglu", b_kv="2", b_place="rope", b_batch="4", b_d="32", b_seed="2",
+        b_skip="false", b_qknorm="true", b_causal="true", b_bias="false", b_depth="11",
+    ),
+    dict(model_bench="walk", family="both", walk_date="5 Mar 2021", line="9"),
+    dict(model_bench="size", preset="gpt2", m_tokens="256", m_block="3"),
+    dict(model_bench="bug"),
+    dict(model_bench="extras", epsilon="0.2"),
+]  # fmt: skip
+
+
+def state(app):
+    """Every picture's slider, state and words."""
+    metas = [live.unpack(element.proto.bytes)[0] for element in app.get("bidi_component")]
+    return {m["key"]: (m.get("slider") and m["slider"]["at"], m["state"], m.get("rows")) for m in metas}
+
+
+@pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench.get("model_bench", "parts"))
+def test_every_choice_survives_leaving_and_coming_back(bench):
+    asked = SHOP | bench
+    app = open_page(PAGE, **asked)
+    assert address(app) == asked
+    before = state(app)
+    assert before["wires"][:2] == (24, {"row": repair.lines(sentence.of(READING)).index("scaled")})
+    app = come_back(app, PAGE)
+    assert not app.exception
+    assert (state(app), address(app)) == (before, asked)
+    assert state(open_page(PAGE, **asked)) == before

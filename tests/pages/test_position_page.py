@@ -11,7 +11,8 @@ from core.topics.position import schemes as po
 from core.topics.position import shuffle as sh
 from core.whatif import Change
 from pages.parts.position.shuffle import power
-from tests.pages.opening import lower, open_page, picture, words
+from pages.shared.pictures import live
+from tests.pages.opening import address, come_back, lower, open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE = "09_position"
@@ -181,3 +182,74 @@ def test_junk_in_the_link_does_no_harm(query):
 def test_a_table_of_odd_width_stops_in_torchs_own_words():
     said = words(open_page(PAGE)).replace("\\", "")
     assert "The expanded size of the tensor (3) must match the existing size (4)" in said
+
+
+CHOICES = dict(
+    places="on",
+    future="on",
+    shuffle="20",
+    shuffle_seed="3",
+    layer="4",
+    head="3",
+    same_word="same",
+    scheme_step="weights",
+    starts_at="7",
+    slope_m="0.25",
+    letter="100",
+    token_at="320",
+)
+VIEWS = [
+    dict(pe_width="16", pe_length="32", pe_base="100"),
+    dict(look_at="waves", pe_pair="all", pe_place="31"),
+    dict(look_at="offset", pe_offset="9"),
+    dict(look_at="learned", ask_place="64"),
+]
+
+
+def state(app):
+    """Every picture's slider, state and words."""
+    metas = [live.unpack(element.proto.bytes)[0] for element in app.get("bidi_component")]
+    return {m["key"]: (m.get("slider") and m["slider"]["at"], m["state"], m.get("captions")) for m in metas}
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.get("look_at", "table"))
+def test_every_choice_survives_leaving_and_coming_back(view):
+    asked = CHOICES | view
+    app = open_page(PAGE, **asked)
+    assert address(app) == asked
+    before = state(app)
+    assert before["shuffled"][0] == 20
+    assert before["along"][0] == before["scheme_rope"][0] == 7
+    app = come_back(app, PAGE)
+    assert not app.exception
+    assert (state(app), address(app)) == (before, asked)
+    assert state(open_page(PAGE, **asked)) == before
+
+
+def test_an_order_that_was_laid_is_where_the_slider_ends():
+    own = (0, 3, 1, 2, *range(4, 14))
+    app = open_page(PAGE, order=",".join(map(str, own)), shuffle="48", places="on", future="on")
+    meta, arrays = picture(app, "shuffled")
+    found = sh.shuffled(sh.Demo(sentence.of(READING), True, True, own=own))
+    np.testing.assert_array_equal(arrays["places"].reshape(found.places.shape)[-1], own)
+    assert meta["captions"][-1].startswith("2 of 78 pairs")
+    assert f"{found.best[-1].token} {found.best[-1].p:.2f}" in meta["captions"][-1]
+    assert meta["slider"]["at"] == 48
+    assert address(come_back(app, PAGE))["order"] == ",".join(map(str, own))
+    app = open_page(PAGE, order=",".join(map(str, own)), shuffle="48")
+    app.text_input(key="words").set_value("Tom had a red ball.").run()
+    assert "order" not in address(app), "another text has other cards"
+
+
+@pytest.mark.parametrize("junk", ["1,0", "0,1", "0,1,1", "a", "0," + ",".join(map(str, range(13))), "-1"])
+def test_what_is_no_order_is_none(junk):
+    app = open_page(PAGE, order=junk)
+    assert not app.exception
+    assert "order" not in address(app)
+
+
+def test_the_answer_waits_for_the_guess():
+    told = "Attention alone does not know what order is"
+    assert told not in words(open_page(PAGE))
+    assert told in words(open_page(PAGE, shuffled="?"))
+    assert "The mask alone tells something" in words(open_page(PAGE, future="on"))

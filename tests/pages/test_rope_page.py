@@ -5,7 +5,8 @@ import pytest
 
 from core.lab import text as sentence
 from core.topics.rope import clocks, long_losses, stretching
-from tests.pages.opening import open_page, picture, words
+from pages.shared.pictures import live
+from tests.pages.opening import address, come_back, open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE = "10_rope"
@@ -61,7 +62,7 @@ def test_junk_in_the_link_gives_a_working_page(junk):
 
 
 def test_the_law_is_written_with_its_numbers():
-    text = words(open_page(PAGE, layer="4", head="4", rope_k="9"))
+    text = words(open_page(PAGE, layer="4", head="4", rope_k="9", rope_freeze="?"))
     law = clocks.law(clocks.Demo(sentence.of(READING), 4, 4, 13, 9))
     for number in (law.recorded, law.turned, law.relative, law.spun):
         assert f"{number:.6f}".replace("-", "−") in text
@@ -76,7 +77,7 @@ def test_the_prediction_is_answered(choice, opening):
 
 def test_one_pair():
     meta, arrays = picture(open_page(PAGE, rope_m="7", rope_way="91", rope_pair="2"), "one_pair")
-    close(arrays["moving"], clocks.turning(2).moving)
+    close(arrays["moving"], clocks.turning(float(clocks.meeting(DEMO).theta[2])).moving)
     assert meta["slider"]["at"] == 7
     assert meta["state"] == {"rope_way": 91}
 
@@ -86,8 +87,8 @@ def test_a_whole_head():
     meta, arrays = picture(app, "morph")
     close(arrays["values"], clocks.morph(DEMO, "k").values)
     assert meta["slider"]["at"] == 48
-    close(picture(app, "table_cos")[1]["values"], clocks.cos_sin(16)[0][None])
-    close(picture(app, "table_sin")[1]["values"], clocks.cos_sin(16)[1][None])
+    close(picture(app, "table_cos")[1]["values"], clocks.cos_sin(DEMO.text, 16)[0][None])
+    close(picture(app, "table_sin")[1]["values"], clocks.cos_sin(DEMO.text, 16)[1][None])
     stripes = picture(app, "stripes")[1]["values"][0]
     assert stripes[5, 3] == pytest.approx(stripes[9, 7], abs=1e-4)
 
@@ -126,7 +127,7 @@ def test_the_end_of_the_loss_stays_hidden_until_it_is_guessed():
 
 
 def test_angles_methods_and_repairs():
-    app = open_page(PAGE, rope_base="1000000", rope_s="2", rope_fix="3.25")
+    app = open_page(PAGE, rope_base="1000000", rope_s="2", rope_fix="3.25", rope_loss="yes")
     meta, arrays = picture(app, "rope_turns")
     found = stretching.spectrum()
     close(arrays["values"][:, 0], found.turns)
@@ -147,9 +148,9 @@ def test_angles_methods_and_repairs():
 
 
 def test_a_key_after_its_query_is_pointed_out():
-    said = "The mask will hide this score"
-    assert said in words(open_page(PAGE, rope_q="3", rope_k="9"))
-    assert said not in words(open_page(PAGE))
+    told = "The mask will hide this score"
+    assert told in words(open_page(PAGE, rope_q="3", rope_k="9", rope_freeze="?"))
+    assert told not in words(open_page(PAGE, rope_freeze="?"))
 
 
 def test_chinese():
@@ -165,3 +166,70 @@ def test_one_click_opens_the_head_that_swings_least():
     assert not app.exception
     demo = clocks.Demo(sentence.of(READING), layer, head, 13, 12)
     close(picture(app, "clocks")[1]["scores"], clocks.clocks(demo).scores)
+
+
+CHOICES = dict(
+    layer="4",
+    head="3",
+    rope_q="9",
+    rope_k="4",
+    rope_move="m",
+    rope_shift="17",
+    rope_pair="2",
+    rope_guess="7",
+    rope_loss="yes",
+    rope_s="2.04",
+    rope_fix="3.25",
+    rope_base="100000",
+)
+BENCHES = [
+    dict(rope_lab="pair", rope_m="11", rope_way="91"),
+    dict(rope_lab="head", rope_side="k", rope_part="0.5"),
+    dict(rope_lab="pairing", rope_pairing="adjacent", rope_four="9", rope_x="2 0 -1 5"),
+    dict(rope_lab="where", rope_v="true"),
+]
+
+
+def state(app):
+    """Every picture's slider, state and words."""
+    metas = [live.unpack(element.proto.bytes)[0] for element in app.get("bidi_component")]
+    return {
+        meta["key"]: (meta.get("slider") and meta["slider"]["at"], meta["state"], meta.get("names")) for meta in metas
+    }
+
+
+@pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench["rope_lab"])
+def test_every_choice_survives_leaving_and_coming_back(bench):
+    asked = CHOICES | bench
+    app = open_page(PAGE, **asked)
+    told = {word: value for word, value in asked.items() if word != "rope_lab" or value != "pair"}
+    snapped = {word: address(app).pop(word) for word in ("rope_s", "rope_base")}
+    assert float(snapped["rope_s"]) == pytest.approx(2.04, rel=0.05)
+    assert float(snapped["rope_base"]) == pytest.approx(100_000, rel=0.1)
+    assert address(app) == told | snapped
+    before, link = state(app), address(app)
+    assert before["clocks"] == (17, {"move": "m", "pair": 2}, [READING.tokens[9], READING.tokens[4]])
+    app = come_back(app, PAGE)
+    assert not app.exception
+    assert (state(app), address(app)) == (before, link)
+    assert state(open_page(PAGE, **link)) == before
+
+
+def test_a_model_that_does_not_turn_is_told_in_a_sentence(monkeypatch):
+    def none(_demo):
+        raise sentence.Cannot(clocks.NO_ROTATION)
+
+    monkeypatch.setattr(clocks, "meeting", none)
+    for lang, told in (("en", clocks.NO_ROTATION), ("zh", "这个模型没有旋转")):
+        app = open_page(PAGE, lang=lang)
+        assert not app.exception
+        assert [told in box.value for box in app.warning] == [True]
+
+
+def test_no_answer_stands_on_the_page_before_the_guess():
+    app = open_page(PAGE)
+    score = clocks.law(clocks.Demo(sentence.of(READING), 2, 0, 13, 12)).recorded
+    assert f"{score:.6f}".replace("-", "−") not in words(app)
+    assert "rope_fix" not in state(app), "it holds the curve that is to be drawn"
+    app.button(key="rope_show").click().run()
+    assert "rope_fix" in state(app)

@@ -261,3 +261,8 @@ def test_a_bar_is_dragged_and_another_row_begins_anew():
     meta = picture(app, "dragged")[0]
     assert meta["slider"]["stops"][meta["slider"]["at"]] == 5
     assert "drag_to" not in app.query_params
+
+
+def test_the_reason_waits_for_the_guess():
+    assert "Adding $c$ multiplies" not in words(open_page(PAGE))
+    assert "Adding $c$ multiplies" in words(open_page(PAGE, add100="?"))

@@ -25,31 +25,41 @@ SEEDS = range(6)
 class Demo:
     """rotation (or the model's own table of places) and mask: as trained, or off.
 
-    The first token, which marks the start, stays where it is.
+    The first token, which marks the start, stays where it is. own: an order that was laid by hand, instead of the
+    random ones that `seed` draws.
     """
 
     text: Text
     rotation: bool = False
     mask: bool = False
     seed: int = 0
+    own: tuple[int, ...] = ()
 
 
-def orders(n: int, seed: int) -> np.ndarray:
+def orders(n: int, seed: int, own: tuple[int, ...] = ()) -> np.ndarray:
     """(frame, place): which token stands at each place. From frame to frame neighbours change places, one pair or a few.
 
-    On its way the text is sorted into random orders, by bubble sort, until there are enough steps for every frame.
+    On its way the text is sorted into random orders, by bubble sort, until there are enough steps for every frame; or
+    into the order `own` alone, which then is the last frame.
     """
-    drawn, now = np.random.default_rng(seed), list(range(n))
-    steps = [list(now)]
-    while n > 2 and len(steps) < FRAMES:
-        rank = dict(zip([0, *(1 + drawn.permutation(n - 1))], range(n), strict=True))
-        for last in range(n - 1, 1, -1):
-            for p in range(1, last):
-                if rank[now[p]] > rank[now[p + 1]]:
-                    now[p], now[p + 1] = now[p + 1], now[p]
-                    steps.append(list(now))
+    drawn, steps = np.random.default_rng(seed), [list(range(n))]
+    if own:
+        steps += _way(steps[-1], own)
+    while not own and n > 2 and len(steps) < FRAMES:
+        steps += _way(steps[-1], (0, *(int(i) for i in 1 + drawn.permutation(n - 1))))
     picked = np.linspace(0, len(steps) - 1, FRAMES).round().astype(int)
     return np.array(steps)[picked]
+
+
+def _way(start: list[int], end: tuple[int, ...]) -> list[list[int]]:
+    """Every order on the way, by bubble sort; the first token is where it belongs."""
+    rank, now, steps = {token: place for place, token in enumerate(end)}, list(start), []
+    for last in range(len(now) - 1, 1, -1):
+        for p in range(1, last):
+            if rank[now[p]] > rank[now[p + 1]]:
+                now[p], now[p + 1] = now[p + 1], now[p]
+                steps.append(list(now))
+    return steps
 
 
 def out_of_order(order: np.ndarray) -> int:
@@ -79,7 +89,7 @@ class Shuffled:
 def shuffled(demo: Demo) -> Shuffled:
     """All frames in one batched pass through the whole model, up to its last norm."""
     model, ids = subject.model(demo.text.subject), torch.tensor(demo.text.ids[:MOST])
-    places = orders(len(ids), demo.seed)
+    places = orders(len(ids), demo.seed, demo.own)
     order = torch.from_numpy(places)
     change = Change(rotation=demo.rotation, mask=demo.mask)
     stream = model.stream(ids[order], trace=change.trace(model.config.head_dim))

@@ -14,7 +14,7 @@ from torch import Tensor
 from core.lab import subject
 from core.lab.text import Cannot, Text, top, word
 from core.model import Decoder
-from core.rope import adjacent_order, frequencies, rotate, rotate_adjacent, rotate_half, tables
+from core.rope import adjacent_order, angles, frequencies, rotate, rotate_adjacent, rotate_half, tables
 from core.trace import Trace, to_numpy
 from core.whatif import Edit, WhatIf
 
@@ -52,6 +52,12 @@ def _before(demo: Demo, layer: int, which: str) -> Tensor:
     trace = subject.untouched(demo.text)
     name = f"block{layer}.{which}"
     return trace[f"{name}_norm" if f"{name}_norm" in trace else name].tensor
+
+
+def _angles(text: Text, n: int) -> Tensor:
+    """(position, pair) radians, as the text's model turns its first n positions. Raises Cannot where nothing turns."""
+    config = turning_model(text).config
+    return angles(n, config.head_dim, config.rope_theta)
 
 
 def _speeds(model: Decoder) -> Tensor:
@@ -226,7 +232,7 @@ def morph(demo: Demo, which: str) -> Morph:
     """The head's queries ("q") or keys ("k") from before the rotation to after it, in one call."""
     model = turning_model(demo.text)
     x = _before(demo, demo.layer, which)[demo.head if which == "q" else demo.head // model.config.group]
-    turn = model.surroundings(len(x))[0]
+    turn = _angles(demo.text, len(x))
     values = rotate(x, torch.tensor(PARTS)[:, None, None] * turn)
     stretch = (values.norm(dim=-1) - x.norm(dim=-1)).abs().max()
     return Morph(to_numpy(values), float(stretch))
@@ -235,7 +241,7 @@ def morph(demo: Demo, which: str) -> Morph:
 @torch.inference_mode()
 def cos_sin(text: Text, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The two tables of this text's model for n positions, (position, d_head) each."""
-    cos, sin = tables(turning_model(text).surroundings(n)[0])
+    cos, sin = tables(_angles(text, n))
     return to_numpy(cos), to_numpy(sin)
 
 
@@ -298,7 +304,7 @@ def adjacent_edits(text: Text, permuted: bool) -> list[Edit]:
     permuted: rows of W_Q and W_K, so numbers of q and k, reordered; and with them the gains of their norms, if any.
     """
     model = turning_model(text)
-    turn, order = model.surroundings(len(text))[0], adjacent_order(model.config.head_dim)
+    turn, order = _angles(text, len(text)), adjacent_order(model.config.head_dim)
     edits: list[Edit] = []
     if permuted:
         last = "_norm" if model.config.qk_norm else ""
@@ -328,7 +334,7 @@ def _next(text: Text, edits: list[Edit]) -> Tensor:
 @torch.inference_mode()
 def values_turned(text: Text, asked: int | None = None) -> subject.Outlook:
     """The next word if V were rotated like Q and K in every block."""
-    turn = turning_model(text).surroundings(len(text))[0]
+    turn = _angles(text, len(text))
     probs = to_numpy(_next(text, [("block*.v", lambda v: rotate(v, turn))]).softmax(-1))
     words = tuple(top(probs, subject=text.subject))
     return subject.Outlook(words, words[0] if asked is None else word(asked, probs, text.subject))

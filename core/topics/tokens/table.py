@@ -20,6 +20,7 @@ from core.embeddings import EMBED, IDS, by_product
 from core.lab import subject as lab
 from core.lab.memory import kept
 from core.lab.text import FIRST, Cannot, Text, called, exactly, folder
+from core.presets import presets
 from core.trace import Trace, to_numpy
 
 MOST_WRITTEN = 96

@@ -1,15 +1,16 @@
-"""The workbench, second half: the formula that is easily written wrong, four small things; checks and mistakes."""
+"""The workbench: the formula that is easily written wrong, four small things; checks and mistakes."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from core import in_numpy
 from core.lab import subject
+from core.lab import text as sentence
+from core.tokenizer import Reading
 from core.topics.model import assemble as asm
 from core.topics.model import details, repair
 from pages.shared import controls, frame
@@ -21,10 +22,13 @@ from pages.shared.text import N_, _, prose, say
 PRINTED = r"\mathrm{FFN}(\mathrm{LN}(\mathrm{MHA}(x) + x)) + \mathrm{MHA}(x)"
 RIGHT = r"y = \mathrm{LN}(x + \mathrm{MHA}(x)), \quad \mathrm{LN}(y + \mathrm{FFN}(y))"
 
+EPSILON = controls.Dial("epsilon", "ε", details.EPSILONS, shown=tuple(f"{e:.2f}" for e in details.EPSILONS))
+UNTIED = N_("This model does not tie its tables: one reads words in, another compares the last stream with them.")
+
 # ---- spot the bug ----
 
 
-def spot_the_bug(reading: Any) -> None:
+def spot_the_bug(reading: Reading) -> None:
     """Two formulas with the same shapes and the same weights: which one is the layer of 2017?"""
     one, two = st.columns(2)
     with one:
@@ -53,7 +57,7 @@ def spot_the_bug(reading: Any) -> None:
         prose("model", "bug", **numbers, **deep)
 
 
-def _both(reading: Any, found: asm.Compared) -> None:
+def _both(reading: Reading, found: asm.Compared) -> None:
     """What the two formulas make of the same weights: once, and stacked."""
     last = len(reading.tokens[: asm.CROPPED])
     left, right = st.columns(2, gap="medium")
@@ -84,15 +88,19 @@ def _both(reading: Any, found: asm.Compared) -> None:
 # ---- four small things ----
 
 
-def four_things(reading: Any) -> None:
+def four_things(reading: Reading) -> None:
     for column, cards in zip(st.columns(2, gap="large"), ((_tied, _dropout), (_scaled, _smoothing)), strict=True):
         for card in cards:
             with column, st.container(border=True):
                 card(reading)
 
 
-def _tied(reading: Any) -> None:
-    found = frame.cached(details.tied, reading.ids)
+def _tied(reading: Reading) -> None:
+    try:
+        found = frame.cached(details.tied, sentence.of(reading))
+    except sentence.Cannot as no:
+        say(str(no))
+        return
     share = found.table / found.whole
     more = found.other_table / found.other_whole
     prose(
@@ -109,7 +117,7 @@ def _tied(reading: Any) -> None:
     )
 
 
-def _scaled(_reading: Any) -> None:
+def _scaled(_reading: Reading) -> None:
     found = frame.cached(details.lengths)
     xs = np.array(details.WIDTHS, float)
     at = int(np.argmin(np.abs(xs - 512)))
@@ -134,8 +142,8 @@ def _scaled(_reading: Any) -> None:
     )
 
 
-def _dropout(reading: Any) -> None:
-    found = frame.cached(details.dropped, reading.ids)
+def _dropout(reading: Reading) -> None:
+    found = frame.cached(details.dropped, sentence.of(reading))
     at = details.RATES.index(0.1)
     row = found.p[:, at]
     numbers = dict(word=found.answer.token, p=f"{found.answer.p:.3f}", rate=f"{details.RATES[at]:g}")
@@ -164,28 +172,23 @@ def _dropout(reading: Any) -> None:
     )
 
 
-def _smoothing(reading: Any) -> None:
-    found = frame.cached(details.smoothed, reading.ids)
-    at = controls.kept("epsilon", 0.1, controls.near(details.EPSILONS))
+def _smoothing(reading: Reading) -> None:
+    found = frame.cached(details.smoothed, sentence.of(reading))
+    at = EPSILON.now()
     i = details.EPSILONS.index(at)
     numbers = dict(
         epsilon=f"{at:.2f}", best=f"{found.best[i]:.3f}", least=f"{found.least[i]:.2f}", vocab=f"{found.vocab:,}"
     )
     prose("model", "smoothing", **numbers, plain=f"{found.here[0]:.2f}", here=f"{found.here[i]:.2f}")
-    shown = tuple(f"{e:.2f}" for e in details.EPSILONS)
     both = np.stack([np.broadcast_to(found.loss[0], found.loss.shape), found.loss], 1)
-
-    def receive(name: str, value: Any) -> None:
-        if name == "epsilon" and isinstance(value, int | float):
-            controls.keep("epsilon", controls.near(details.EPSILONS)(str(value)), 0.1)
 
     lines.show(
         live.Picture(
             key="smoothing",
             quantity="loss",
             says=_("The loss of one word at every probability it may get."),
-            slider=live.Slider("epsilon", "ε", details.EPSILONS, at, shown),
-            released=receive,
+            slider=EPSILON.slider(),
+            released=EPSILON.receive,
         ),
         both,
         details.CHANCES,
@@ -200,9 +203,9 @@ def _smoothing(reading: Any) -> None:
 # ---- check, mistakes, words ----
 
 
-def check(reading: Any) -> None:
+def check(reading: Reading) -> None:
     """How many scores does one block make?"""
-    config, n = subject.model().config, len(reading.ids)
+    config, n = subject.config(), len(reading.ids)
     question = N_("Your sentence has «n» tokens, a block has «heads» heads. How many scores does one block compute?")
     how = N_(
         "Every head, every query, every key: «heads» · «n» · «n» = «answer». The mask hides some; it computes all."
@@ -210,7 +213,7 @@ def check(reading: Any) -> None:
     checks.number(question, config.n_heads * n * n, key="model_check", how=how, n=n, heads=config.n_heads)
 
 
-def common_mistakes(reading: Any) -> None:
+def common_mistakes(reading: Reading) -> None:
     found = frame.cached(asm.compare, asm.Demo(reading.ids))
     values = dict(relative=f"{found.relative:.0%}", wires=len(repair.WIRES))
     mistakes.show("model", ["shapes", "formula", "order", "qknorm", "bias", "identity", "extras"], **values)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
 from core import attention, blocks, feedforward, heads
 from core.lab import text as sentence
+from core.tokenizer import Reading
 from core.topics.model import repair
 from pages.parts.model import wiring
-from pages.shared import controls, frame
+from pages.shared import controls, frame, readers
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, code, live, matrix
 from pages.shared.text import N_, _, say
@@ -50,8 +51,7 @@ FORMULAS = {  # what each line of a block computes; signs that need no translati
     "ffn_out": "· W_2",
     "resid_post": "x + ffn_out",
 }
-LINE_OF = {wire: repair.LINES.index(line) for wire, (line, _wrong, _right) in repair.WIRES.items()}
-WIRE_AT = {row: wire for wire, row in LINE_OF.items()}
+BENDS = {"relu": "relu(x)", "gelu": "gelu(x)", "swiglu": FORMULAS["ffn_act"]}  # what becomes of ffn_pre, or of the gate
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -59,7 +59,6 @@ QUANTITIES = {
         *(heads.ATTN_OUT, blocks.RESID_MID, blocks.NORM2, feedforward.FFN_ACT, blocks.RESID_POST),
     )
 }
-ARCS = [(0, LINE_OF["skip1"]), (LINE_OF["skip1"], LINE_OF["skip2"])]
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,7 @@ class Room:
     fault: str
     suspect: str
     found: repair.Repair
+    wires: tuple[str, ...]
     compare: bool
 
     @property
@@ -82,23 +82,38 @@ class Room:
         """A patient tells nothing until the slider has been moved."""
         return not self.patient or self.value() > 0
 
+    @property
+    def row_of(self) -> dict[str, int]:
+        """Where each wire's line stands."""
+        return {wire: self.found.lines.index(repair.WIRES[wire][0]) for wire in self.wires}
+
+    @property
+    def fix(self) -> controls.Dial:
+        """How much of the suspect's right form is put back."""
+        label = N_("The line put right") if self.patient else N_("The wire put back")
+        return controls.Dial("fix", label, self.found.stops, shown=tuple(f"{stop:.0%}" for stop in self.found.stops))
+
     def value(self) -> float:
-        return controls.kept("fix", 0.0, controls.near(self.found.stops))
+        return float(self.fix.now())
 
     def slider(self, hidden: bool = False) -> live.Slider:
-        label = _("The wire put back") if not self.patient else _("The line put right")
-        shown = tuple(f"{stop:.0%}" for stop in self.found.stops)
-        return live.Slider("fix", label, self.found.stops, self.value(), shown, together=True, hidden=hidden)
+        return self.fix.slider(together=True, hidden=hidden)
 
 
-def room(reading: Any, mode: str) -> Room:
-    """What the URL says is wrong, and what is suspected."""
-    suspect = controls.kept("wire", "skip1", controls.one_of(tuple(repair.WIRES)))
+def _suspect(wires: tuple[str, ...]) -> controls.Setting:
+    return controls.Setting("wire", wires[0] if "skip1" not in wires else "skip1", readers.one_of(*wires))
+
+
+def room(reading: Reading, mode: str) -> Room:
+    """What the address says is wrong, and what is suspected."""
+    text = sentence.of(reading)
+    wires = frame.cached(repair.wires, text)
+    suspect, patients = _suspect(wires).now(), tuple(wire for wire in repair.PATIENTS if wire in wires)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     patient = 0
     with left:
         if mode == "find":
-            patient = controls.pick("Patient", range(1, len(repair.PATIENTS) + 1), 1, key="patient")
+            patient = controls.pick("Patient", range(1, len(patients) + 1), 1, key="patient")
             say("One line is wrong, the same in all blocks. **Click a line you suspect, then drag.**")
         else:
             say("**Click a line in bold: that wire is cut in all blocks. Then drag** and put it back bit by bit.")
@@ -109,11 +124,11 @@ def room(reading: Any, mode: str) -> Room:
             key="compare",
             help="Bars then show how far each tensor is from the untouched model's, relative to its length.",
         )
-    fault = repair.PATIENTS[patient - 1] if patient else suspect
-    demo = repair.Demo(sentence.of(reading), fault, suspect if suspect == fault else "")
+    fault = patients[patient - 1] if patient else suspect
+    demo = repair.Demo(text, fault, suspect if suspect == fault else "")
     with st.spinner(_("Putting it back, bit by bit …"), show_time=False):
         found = frame.cached(repair.run, demo)
-    return Room(reading.tokens, patient, fault, suspect, found, compare)
+    return Room(reading.tokens, patient, fault, suspect, found, wires, compare)
 
 
 def shape_of(shape: tuple[int, ...]) -> str:
@@ -122,10 +137,11 @@ def shape_of(shape: tuple[int, ...]) -> str:
 
 def wires(room: Room) -> None:
     """The block's lines, what passes each, and the slider."""
-    found = room.found
+    found, at = room.found, room.row_of
+    texts = FORMULAS | ({"ffn_act": BENDS["gelu"]} if "ffn_pre" in found.lines else {})
     rows = [
-        wiring.Row(name, FORMULAS[name], shape_of(shape), plus=name in ("resid_mid", "resid_post"), wire=i in WIRE_AT)
-        for i, (name, shape) in enumerate(zip(repair.LINES, found.shapes, strict=True))
+        wiring.Row(name, texts[name], shape_of(shape), plus=name in ("resid_mid", "resid_post"), wire=i in at.values())
+        for i, (name, shape) in enumerate(zip(found.lines, found.shapes, strict=True))
     ]
     measured = _("distance from the untouched") if room.compare else _("size (rms) · outlined: untouched")
     wiring.show(
@@ -138,30 +154,31 @@ def wires(room: Room) -> None:
             released=_receive(room),
         ),
         rows,
-        ARCS,
+        [(0, at["skip1"]), (at["skip1"], at["skip2"])],
         values=found.away if room.compare else found.size,
         ghost=None if room.compare else found.healthy,
         ends=(1e-3, 10.0) if room.compare else (0.01, 100.0),
         measured=_("first block") + " · " + measured,
-        chosen=LINE_OF[room.suspect],
-        cut=LINE_OF[room.suspect] if room.right and room.tried else None,
+        chosen=at[room.suspect],
+        cut=at[room.suspect] if room.right and room.tried else None,
     )
 
 
-def _receive(room: Room) -> Any:
-    nearest = controls.near(room.found.stops)
+def _receive(room: Room) -> Callable[[str, object], None]:
+    """A click on another wire suspects that one, and nothing of it is put back yet."""
+    wire_at = {row: wire for wire, row in room.row_of.items()}
 
-    def receive(name: str, value: Any) -> None:
-        if name == "fix" and isinstance(value, int | float):
-            controls.keep("fix", nearest(str(value)), 0.0)
-        elif name == "row" and wiring.chosen_row(value, len(repair.LINES)) in WIRE_AT:
-            controls.keep("wire", WIRE_AT[value], "skip1")
-            controls.keep("fix", 0.0, 0.0)
+    def receive(name: str, value: object) -> None:
+        room.fix.receive(name, value)
+        row = wiring.chosen_row(value, len(room.found.lines)) if name == "row" else None
+        if row in wire_at:
+            _suspect(room.wires).keep(wire_at[row])
+            room.fix.forget()
 
     return receive
 
 
-def readers(room: Room) -> None:
+def who_reads(room: Room) -> None:
     """Who reads whom in the first block."""
     names = list(room.tokens[-room.found.weights.shape[-1] :])
     st.markdown(f"**{_('Who reads whom, first block')}**")
@@ -215,6 +232,10 @@ def verdict(room: Room) -> None:
     with st.container(border=True, key="shop_verdict"):
         if not room.tried:
             say("Your suspect is **«line»**. Drag the slider: does anything move?", line=line)
+        elif room.right and not room.patient and predict.answer("symptom") is None:
+            say(
+                "The slider puts it back: watch the next word, then answer above. What gave the wire away is told here."
+            )
         elif room.right:
             _found(room, numbers, wrong, right)
         else:
@@ -246,13 +267,13 @@ def _found(room: Room, numbers: dict[str, object], wrong: str, right: str) -> No
 # ---- the question before ----
 
 
-def prediction(reading: Any) -> str | None:
+def prediction(reading: Reading) -> str | None:
     """What gives a wrong wire away? Every wire is broken once, and what happened is counted."""
     asked = predict.answer("symptom")
     values: dict[str, object] = {}
     truth = "answer"
     if asked:
-        ward = frame.cached(repair.ward, reading.ids)
+        ward = frame.cached(repair.ward, sentence.of(reading))
         truth = "shape" if ward.shapes else "nan" if ward.nans else "answer"
         values = dict(
             n=len(ward.wires), shapes=ward.shapes, nans=ward.nans, word=ward.answer.token, p=f"{ward.answer.p:.3f}"

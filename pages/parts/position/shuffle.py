@@ -14,7 +14,7 @@ from core.topics.position import place_losses as wo
 from core.topics.position import shuffle as sh
 from core.whatif import Change
 from pages.parts.position import order
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, figures, lines, live
 from pages.shared.text import N_, _, filled, prose, say
@@ -58,7 +58,23 @@ def shuffle_demo(reading: Any) -> sh.Demo:
         mask = controls.choice("The mask", MASKS, "off", key="future")
     with three:
         seed = controls.pick("Another shuffle", sh.SEEDS, 0, key="shuffle_seed")
-    return sh.Demo(words_of.of(reading), rotation == "on", mask == "on", seed)
+    own = laid(min(len(reading.tokens), sh.MOST))
+    if address.changed("shuffle", (reading.ids, seed)):
+        own.forget()
+    return sh.Demo(words_of.of(reading), rotation == "on", mask == "on", seed, own.now())
+
+
+def laid(n: int) -> controls.Setting:
+    """The order into which the visitor has laid n cards, the first of them where it was."""
+
+    def read(text: str) -> tuple[int, ...] | None:
+        places = text.split(",")
+        if not all(place.isascii() and place.isdigit() and len(place) < 3 for place in places):
+            return None
+        order = tuple(map(int, places))
+        return order if sorted(order) == list(range(n)) and order[0] == 0 else None
+
+    return controls.Setting("order", (), read)
 
 
 def prediction(reading: Any) -> None:
@@ -93,9 +109,21 @@ def prediction(reading: Any) -> None:
 
 
 def shuffle(demo: sh.Demo) -> None:
-    """The signature: the cards change places, and their outputs move with them, or change."""
-    found = frame.cached(sh.shuffled, demo)
+    """The signature: the cards change places, and their outputs move with them, or change.
+
+    A card that is dragged lays an order of one's own: the slider then leads from the text's order to it.
+    """
     tokens, n = list(demo.text.tokens[: sh.MOST]), min(len(demo.text.tokens), sh.MOST)
+    own = laid(n)
+    if own.now() != demo.own:
+        st.rerun()  # what stands below speaks of the same orders
+    found = frame.cached(sh.shuffled, demo)
+
+    def receive(name: str, value: object) -> None:
+        controls.receivers(SHUFFLE, own)(name, value)
+        if name == "order":
+            SHUFFLE.keep(STEPS[-1])
+
     every = (n - 1) * (n - 2) // 2  # the first token stays where it is
     template = _("{pairs} of {every} pairs turned round · largest change {error} · next word {word} {p}")
     captions = [
@@ -110,7 +138,7 @@ def shuffle(demo: sh.Demo) -> None:
             says=_("The words on their places, and under each what the model makes of it."),
             slider=SHUFFLE.slider(),
             captions=captions,
-            released=SHUFFLE.receive,
+            released=receive,
         ),
         tokens,
         found.places,
@@ -124,7 +152,13 @@ def shuffle(demo: sh.Demo) -> None:
 
 
 def told(demo: sh.Demo) -> None:
-    """What the four settings show, each in a paragraph; the law beside it, with a permutation matrix."""
+    """What the four settings show, each in a paragraph; the law beside it, with a permutation matrix.
+
+    Without positions and mask it would answer the question.
+    """
+    if predict.answer("shuffled") is None and not demo.rotation and not demo.mask:
+        say("Drag, watch the strips, and answer above. What happens is then told here.")
+        return
     found = frame.cached(sh.shuffled, demo)
     law = frame.cached(sh.law, sh.Demo(demo.text))
     section = {(False, False): "blind", (False, True): "masked", (True, False): "open", (True, True): "trained"}

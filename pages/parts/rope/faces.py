@@ -136,7 +136,10 @@ def pair_of(pairs: int) -> controls.Setting:
 
 
 def law(room: Room) -> None:
-    """What the clock faces show, as a formula and as one number reached in four ways."""
+    """What the clock faces show, as a formula and as one number reached in four ways. It would answer the question."""
+    if predict.answer("rope_freeze") is None:
+        say("Drag, watch the score, and answer above. The law behind it then stands here.")
+        return
     found = one_score(room)
     left, right = st.columns([1, 1], gap="medium")
     with left:
@@ -150,8 +153,8 @@ def law(room: Room) -> None:
             (r"$q^\top R_{n-m}\, k$", found.relative),
             (r"$\mathrm{Re}\, \sum_i e^{\mathrm{i}(m-n)\theta_i}\, q_i k_i^*$", found.spun),
         ]
-        head = f"| {_('the same score')} | |\n|---|---:|\n"
-        st.markdown(head + "\n".join(f"| {name} | {signed(value, 6)} |" for name, value in rows))
+        head = f"| {_('the same score')} | {_('reached by')} |\n|---:|---|\n"
+        st.markdown(head + "\n".join(f"| {signed(value, 6)} | {name} |" for name, value in rows))
         drift = dict(wide=power(found.drift64), narrow=power(found.drift32), shifts=ck.SHIFTS[-1])
         say(
             "Moved together by up to «shifts» places, the score drifts by «wide» in float64 and by «narrow» in float32.",
@@ -180,8 +183,8 @@ def kinds(room: Room) -> None:
     lines = []
     for name, at in (("chosen", (room.demo.layer, room.demo.head)), ("swings most", wild), ("swings least", calm)):
         numbers = " | ".join(signed(x[at], 1) for x in (found.start, found.low, found.high))
-        lines.append(f"| {at[0]}.{at[1]} · {_(KINDS[name])} | {numbers} | {found.relative[at]:.2f} |")
-    titles = (_("head"), _("where it stands"), _("lowest"), _("highest"), _("swing / (length q × length k)"))
+        lines.append(f"| {at[0]}.{at[1]} · {_(KINDS[name])} | {found.relative[at]:.2f} | {numbers} |")
+    titles = (_("head"), _("swing / (length q × length k)"), _("where it stands"), _("lowest"), _("highest"))
     head = "| " + " | ".join(titles) + " |\n|---|---:|---:|---:|---:|\n"
     left, right = st.columns([1, 1], gap="medium")
     with left:

@@ -10,7 +10,7 @@ import streamlit as st
 from core.lab import text
 from core.topics.rope import long_losses
 from core.topics.rope import stretching as lr
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame
 from pages.shared.asks import mistakes
 from pages.shared.pictures import code, lines, live
 from pages.shared.pictures.lines import Axis, Series
@@ -54,6 +54,8 @@ def guess() -> None:
     flat = min(GUESSES, key=lambda g: abs(g - float(plain[inside].mean())))
     guessed = controls.Dial("rope_guess", N_("At the end"), GUESSES, flat, shown=tuple(f"{g:.1f}" for g in GUESSES))
     chosen, shown = guessed.now(), LOSS.now() == "yes"
+    if address.changed("loss shown", shown):
+        st.rerun()  # the last picture of the page waits for it
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
@@ -219,7 +221,10 @@ def _far(pairs: int) -> None:
 
 
 def repaired() -> None:
-    """Every method on the embedded model, measured."""
+    """Every method on the embedded model, measured; beside the untouched one, whose curve is to be drawn first."""
+    if LOSS.now() != "yes":
+        say("The curve that you are drawing above stands in this picture too. Let it be shown first.")
+        return
     found, trained = frame.cached(long_losses.curves), text.context()
     s = REPAIR.now()
     left, right = st.columns([3, 2], gap="medium")

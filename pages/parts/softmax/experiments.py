@@ -11,7 +11,7 @@ from core.topics.softmax import lab
 from pages.parts.softmax.bench import Row, power, put_on_bench, table, tell, written
 from pages.shared import address, controls, frame, readers
 from pages.shared.asks import check as checks
-from pages.shared.asks import mistakes
+from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, prose, say
 
@@ -53,6 +53,7 @@ def drag_one(row: Row) -> None:
             to.forget()
             one.receive(name, value)
 
+    told = _("its score {now}, before {then}")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         bars.show(
@@ -61,9 +62,10 @@ def drag_one(row: Row) -> None:
                 quantity="shares",
                 says=_("One score is moved, and every share answers. Outlined: as they were."),
                 slider=to.slider(),
+                captions=[told.format(now=written(stop), then=written(row.scores[place])) for stop in found.stops],
                 released=receive,
             ),
-            row.labels,
+            list(row.names),
             found.shares,
             ghost=found.shares[found.stops.index(row.scores[place])],
             high=1.0,
@@ -81,7 +83,10 @@ def add_constant(row: Row) -> None:
     calm = np.where(np.isfinite(frames[lab.ADDED.index(0.0)]), frames[lab.ADDED.index(0.0)], 1)
     left, right = st.columns([3, 2], gap="medium")
     with right:
-        prose("softmax", "add")
+        if predict.answer("add100") is None:
+            say("Drag, watch the shares, and answer the question at the top. The reason is then told here.")
+        else:
+            prose("softmax", "add")
     with left:
         matrix.show(
             live.Picture(

@@ -8,7 +8,7 @@ from typing import TypedDict
 import numpy as np
 
 from pages.shared.pictures import live, palette
-from pages.shared.text import _
+from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
 ORDER = live.painter(HERE / "order.js")
@@ -34,7 +34,10 @@ def show(
     outputs: np.ndarray,
     changed: np.ndarray,
 ) -> None:
-    """places: (frame, place), which token stands there; outputs: (frame, place, number); changed: (frame, place)."""
+    """places: (frame, place), which token stands there; outputs: (frame, place, number); changed: (frame, place).
+
+    A card that is dragged, or moved by keys, releases "order": the token at every place.
+    """
     bound = float(np.quantile(np.abs(outputs[0]), 0.98)) or 1.0
     meta: OrderMeta = {
         "tokens": tokens,
@@ -47,6 +50,7 @@ def show(
             "changed": _("changed by"),
             "output": _("output"),
             "name": _("name"),
+            "keys": _(N_("Drag a card. Or choose one with the arrow keys, carry it with Shift and lay it with Enter.")),
         },
         "tools": True,
     }
@@ -55,7 +59,7 @@ def show(
         "outputs": outputs.astype(np.float32),
         "changed": changed.astype(np.float32),
     }
-    picture.mount(ORDER, meta, arrays)
+    picture.mount(ORDER, meta, arrays, triggers=("order",))
 
 
 class RulerMeta(TypedDict):

@@ -24,8 +24,66 @@ const CARDS = { place: 18, card: 34, gap: 8, bar: 46, number: 18, strip: 150, le
 /** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const ORDER = {
   build(view) {
-    view.canvas = make("canvas", { role: "img" });
+    view.canvas = make("canvas", { role: "application", tabindex: 0 });
+    view.canvas.style.touchAction = "pan-y";
     view.picture.append(view.canvas);
+    view.canvas.addEventListener("pointerdown", (event) => {
+      const place = ORDER.place(view, event.offsetX);
+      if (event.offsetY > view.tops.bar || place < 1) return;
+      view.canvas.setPointerCapture(event.pointerId);
+      ORDER.lift(view, place, place);
+    });
+    view.canvas.addEventListener("pointermove", (event) => {
+      const place = ORDER.place(view, event.offsetX);
+      view.canvas.style.cursor = event.offsetY <= view.tops.bar && place > 0 ? "grab" : "default";
+      if (view.canvas.hasPointerCapture(event.pointerId)) ORDER.lift(view, view.lifted.from, Math.max(1, place));
+    });
+    view.canvas.addEventListener("lostpointercapture", () => ORDER.lay(view));
+    view.canvas.addEventListener("keydown", (event) => ORDER.key(view, event));
+    view.canvas.addEventListener("blur", () => ORDER.lay(view));
+  },
+
+  update(view) {
+    view.lifted = null;
+  },
+
+  place(view, x) {
+    return Math.max(0, Math.min(view.meta.tokens.length - 1, Math.floor((x - view.left) / view.cell)));
+  },
+
+  lift(view, from, to) {
+    view.lifted = { from, to };
+    view.draw();
+  },
+
+  order(view) { // the place in this frame that each shown place is taken from
+    const all = view.meta.tokens.map((_, p) => p);
+    if (view.lifted) all.splice(view.lifted.to, 0, ...all.splice(view.lifted.from, 1));
+    return all;
+  },
+
+  lay(view) { // Python is told once the card lies; until it answers, the card stays where the hand has put it
+    const { lifted, frame } = view, n = view.meta.tokens.length;
+    if (!lifted) return;
+    if (lifted.from === lifted.to) return ORDER.drop(view);
+    view.setTriggerValue("order", ORDER.order(view).map((p) => view.arrays.places.values[frame * n + p]));
+  },
+
+  drop(view) {
+    view.lifted = null;
+    view.draw();
+  },
+
+  key(view, event) { // arrows choose a card, with Shift they carry it, Enter lays it
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key], n = view.meta.tokens.length;
+    if (event.key === "Escape") ORDER.drop(view);
+    if (event.key === "Enter") ORDER.lay(view);
+    if (!step || n < 3) return;
+    event.preventDefault();
+    const now = view.lifted ?? { from: 1, to: 1 }, next = Math.max(1, Math.min(n - 1, (event.shiftKey ? now.to : now.from) + step));
+    ORDER.lift(view, event.shiftKey ? now.from : next, next);
+    const token = view.meta.tokens[view.arrays.places.values[view.frame * n + view.lifted.from]];
+    view.status.textContent = `${token}, ${view.meta.words.place} ${next}`;
   },
 
   layout(view) {
@@ -49,7 +107,7 @@ const ORDER = {
       const { place, changed, output } = meta.words;
       for (const [text, y] of [[place, CARDS.place / 2], [changed, tops.number + 9], [output, tops.strip + 10]]) pen.fillText(clip(pen, text, view.left - 6), 0, y);
     }
-    for (let p = 0; p < meta.tokens.length; p++) ORDER.column(view, p);
+    ORDER.order(view).forEach((from, p) => ORDER.column(view, p, from));
     if (view.left || view.cell > 30) return;
     pen.fillStyle = view.ink;
     pen.textAlign = "left"; // on a narrow screen no number fits under its bar, but the name of the bars does
@@ -57,8 +115,8 @@ const ORDER = {
     pen.fillText(clip(pen, meta.words.changed, view.width), 0, tops.number + 9);
   },
 
-  column(view, p) {
-    const { pen, meta, tops, cell } = view, n = meta.tokens.length, at = view.frame * n + p;
+  column(view, p, from) {
+    const { pen, meta, tops, cell } = view, n = meta.tokens.length, at = view.frame * n + from;
     const token = view.arrays.places.values[at], changed = view.arrays.changed.values[at];
     const x = view.left + p * cell, wide = cell - (cell > 8 ? 3 : 1), cards = meta.cards[view.dark ? "dark" : "light"];
     pen.textAlign = "center";
@@ -69,6 +127,11 @@ const ORDER = {
     pen.fillRect(x, tops.card, wide, CARDS.card);
     pen.fillStyle = view.ink;
     ORDER.name(view, meta.tokens[token], x + wide / 2, wide);
+    if (view.lifted?.to === p) {
+      pen.strokeStyle = view.ink;
+      pen.lineWidth = 2;
+      pen.strokeRect(x + 1, tops.card + 1, wide - 2, CARDS.card - 2);
+    }
     const high = Math.min(1, changed / meta.most) * CARDS.bar;
     pen.fillStyle = view.colours.bar;
     pen.fillRect(x, tops.bar + CARDS.bar - high, wide, high);

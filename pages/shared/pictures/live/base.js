@@ -209,7 +209,7 @@ export class View {
   }
 
   get told() {
-    return sentences(this.meta.label, this.captionNow, this.painter.told?.(this));
+    return sentences(this.meta.label, this.captionNow, this.painter.told?.(this), this.stage ? "" : this.meta.words?.keys);
   }
 
   // ---- the cursor: where a pointer or an arrow key is, null where it is nowhere ----

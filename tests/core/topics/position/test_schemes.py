@@ -228,6 +228,25 @@ def test_orders_are_permutations_that_change_by_neighbours(n, seed):
     assert n < 4 or (sh.orders(n, seed) != sh.orders(n, seed + 1)).any()
 
 
+@pytest.mark.parametrize("own", [(0, 2, 1), (0, 3, 1, 2, 5, 4), (0, *range(13, 0, -1)), (0,)])
+def test_the_way_to_an_order_that_was_laid_ends_there(own):
+    found = sh.orders(len(own), 3, own)
+    assert found.shape == (sh.FRAMES, len(own))
+    assert found[0].tolist() == list(range(len(own)))
+    assert found[-1].tolist() == list(own)
+    turned = [sh.out_of_order(order) for order in found]
+    assert turned == sorted(turned), "no pair is turned round and back"
+
+
+def test_a_laid_order_is_run_as_it_lies():
+    own = (0, 2, 1, *range(3, 14))
+    last = sh.shuffled(sh.Demo(WORDS, True, True, own=own))
+    ids = tuple(READING.ids[i] for i in own)
+    wanted = subject.outlook(text.Text(text.FIRST, ids, READING.tokens)).words[0]
+    assert last.best[-1].id == wanted.id
+    assert last.best[-1].p == pytest.approx(wanted.p, abs=1e-4)
+
+
 def test_pairs_are_counted():
     rng = np.random.default_rng(2)
     for order in [np.arange(5), np.arange(5)[::-1], rng.permutation(9)]:
@@ -242,7 +261,9 @@ def test_every_order_is_the_model_run_on_that_order(rotation, mask):
     def alone(order):
         ids = tuple(READING.ids[i] for i in order)
         return subject.run(
-            ids, tuple(map(str, order)), Change(rotation=rotation, mask=mask), ("block5.resid_post", "next_probs")
+            text.Text(text.FIRST, ids, tuple(map(str, order))),
+            Change(rotation=rotation, mask=mask),
+            ("block5.resid_post", "next_probs"),
         )
 
     weight = subject.model().norm.weight.detach().numpy()
