@@ -29,6 +29,20 @@ def picture(app, key):
     raise AssertionError(f"no picture {key} among {[e.proto.id for e in app.get('bidi_component')]}")
 
 
+def said(app):
+    """What the address says, word by word, but for the language."""
+    every = {word: value[0] if isinstance(value, list) else value for word, value in app.query_params.items()}
+    return {word: value for word, value in every.items() if word != "lang"}
+
+
+def there_and_back(app, away, page):
+    """The same visit after another page was opened from the menu and left again."""
+    app.switch_page(f"pages/{away}.py").run()
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
 def words(app):
     """All Markdown on the page, as one text."""
     return "\n".join(m.value for m in app.markdown)

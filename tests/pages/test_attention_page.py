@@ -6,7 +6,7 @@ import pytest
 from core.lab import head, subject
 from core.lab import text as sentence
 from core.whatif import Change
-from tests.pages.opening import open_page, picture, words
+from tests.pages.opening import open_page, picture, said, there_and_back, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE = "06_attention"
@@ -139,3 +139,26 @@ def test_the_line_that_stops_is_run_and_so_is_the_right_one():
     said = words(open_page(PAGE)).replace("\\", "")
     assert "“axes don't match array”" in said, "NumPy's own words"
     assert "out comes (2, 10, 64), from −2.985 to 2.830" in said
+
+
+CHOICES = {
+    "layer": "4", "head": "4", "temperature": "0.5109", "scope": "all", "scaling": "false", "cell": "13,3",
+    "cut": "share", "words": "Sam and Amy played in the park. Amy threw the ball to",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [CHOICES, {"step": "z", "zcell": "5,7", "mask": "false"}, {"source": "random", "d_k": "512", "seed": "3"}],
+)
+def test_every_choice_survives_leaving_and_coming_back(choices):
+    app = open_page(PAGE, **choices)
+    before = picture(app, "picture")
+    told = said(app)
+    assert told | {"temperature": "0.5109"} == choices | {"temperature": "0.5109"}
+    there_and_back(app, "08_heads", PAGE)
+    assert said(app) == told
+    after = picture(app, "picture")
+    for part in ("slider", "state", "cut", "quantity", "row"):
+        assert after[0][part] == before[0][part], part
+    np.testing.assert_array_equal(after[1]["values"], before[1]["values"])
