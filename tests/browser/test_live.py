@@ -165,3 +165,17 @@ def test_up_to_256_tokens_stay_fluid_and_true(visit):
     assert page.evaluate("new Set(window.__pictures).size") >= 15
     visit.settle()
     visit.check()
+
+
+def test_what_is_pointed_at_says_what_is_shown_after_a_cut(visit):
+    """The hand rests on the cell it has clicked: its weight is zero now, and so is what is said of it."""
+    page = visit.open(ATTENTION).page
+    reading = text.read(text.SENTENCE)
+    weight = head.head_of(head.Demo(text.of(reading))).weights[13, 3]
+    canvas, tip = visit.signature().locator("canvas").first, visit.signature().locator(".tip")
+    left, top, cell = _geometry(page, canvas, len(reading.tokens))
+    at = dict(x=left + 3.5 * cell, y=top + 13.5 * cell)
+    canvas.hover(position=at)
+    assert tip.text_content() == f"to → Amy: {weight:.6g}"
+    canvas.click(position=at)
+    page.wait_for_function("(tip) => tip.textContent.endsWith(': 0') && !tip.hidden", arg=tip.element_handle())

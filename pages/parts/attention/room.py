@@ -44,6 +44,7 @@ TEMPERATURE = controls.Dial(
 WIDTH = controls.Dial("d_k", "d_k", own.WIDTHS, 64)
 LAYER, HEAD = controls.Setting("layer", 5), controls.Setting("head", 1)
 NUMBER = readers.number(-1000, 1000)
+TERMS = 8  # columns of what a number is made of: more would not fit beside the picture
 CUTS = {"keep": N_("cut: the row stays"), "share": N_("cut: the row shares"), "look": N_("only look")}
 
 
@@ -365,7 +366,10 @@ def beside(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, c
     elif step == "weights" and cut != "look" and not head.allowed[cell]:
         say("There is nothing to cut: the mask does not allow this link.")
     made = provenance.explain(head, step, *cell)
-    written.show(made, key=f"made_{step}", quantity=step, says=_("What this number is made of."))
+    own = None if step in ("scores", "z") else cell[1]  # these two are sums: their columns are not the picture's
+    written.show(made, key=f"made_{step}", quantity=step, says=_("What this number is made of."), most=TERMS, among=own)
+    if made.rows[0][1].size > TERMS:
+        say("Above: the «n» largest of «all» columns.", n=TERMS, all=made.rows[0][1].size)
 
 
 def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, cut: str) -> None:

@@ -89,7 +89,7 @@ const MATRIX = {
       ? { values, packed: (square * (square + 1)) / 2, rows: square, columns: square }
       : { values, packed: 0, rows: shape[shape.length - 2], columns: shape[shape.length - 1] };
     const { rows, columns } = view.cells;
-    view.cursor = null;
+    if (view.cursor && (view.cursor[0] >= rows || view.cursor[1] >= columns)) view.cursor = null;
     view.cutRow = -1;
     if (!view.painting) view.stroke = null;
     if (view.state.cell && (view.state.cell[0] >= rows || view.state.cell[1] >= columns)) view.state.cell = null;
@@ -199,6 +199,7 @@ const MATRIX = {
     const { left, top, cell, height: tall } = box;
     const data = pixels.data;
     view.cutRow = isCut(view) ? view.state.cell[0] : -1;
+    MATRIX.point(view);
     for (let r = 0, k = 0; r < rows; r++) {
       const scale = MATRIX.scale(view, r);
       for (let c = 0; c < columns; c++, k += 4) {
@@ -308,14 +309,17 @@ const MATRIX = {
     view.canvas.style.cursor = cell ? (view.meta.paint ? "crosshair" : "pointer") : "default";
     if (same) return;
     view.cursor = cell;
-    view.tip.hidden = !cell;
-    if (cell) {
-      const { left, top, cell: wide, height: tall } = view.box;
-      view.tip.textContent = spoken(view, ...cell);
-      view.tip.style.left = `${Math.max(90, Math.min(view.width - 90, left + (cell[1] + 0.5) * wide))}px`;
-      view.tip.style.top = `${top + cell[0] * tall}px`;
-    }
     view.draw();
+  },
+
+  // What is pointed at says what is shown now: it may have been cut or heated while the hand rested.
+  point(view) {
+    view.tip.hidden = !view.cursor;
+    if (!view.cursor) return;
+    const [row, column] = view.cursor, { left, top, cell, height } = view.box;
+    view.tip.textContent = spoken(view, row, column);
+    view.tip.style.left = `${Math.max(90, Math.min(view.width - 90, left + (column + 0.5) * cell))}px`;
+    view.tip.style.top = `${top + row * height}px`;
   },
 
   // Painting: the first cell decides whether the brush opens or closes; what it did is told once it is lifted.
