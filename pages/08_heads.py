@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.topics.heads import volume as manyheads
-from pages.parts.heads import closer as more
+from pages.parts.heads import contributions, questions, silence, why_more, workings
 from pages.parts.heads import fewer_keys as sharing
 from pages.parts.heads import volume as parts
 from pages.shared import frame
@@ -31,7 +31,7 @@ def volume(reading: parts.Reading, before: parts.Demo) -> None:
         parts.next_word(demo)
         prose("heads", "volume")
         parts.habit(demo)
-    more.contributions(demo)
+    contributions.contributions(demo)
 
 
 volume(reading, parts.chosen(reading))
@@ -39,12 +39,12 @@ volume(reading, parts.chosen(reading))
 
 # Any number of heads, silent at once.
 @st.fragment
-def silence(reading: parts.Reading) -> None:
+def silent(reading: parts.Reading) -> None:
     st.subheader(_("Silence some, keep some"), anchor=False)
-    more.silence(reading)
+    silence.silence(reading)
 
 
-silence(reading)
+silent(reading)
 
 
 # MHA, GQA, MQA, MLA.
@@ -59,13 +59,13 @@ sharing.cache()
 
 # Why more than one, and what the number of heads does not change.
 st.subheader(_("Why more than one?"), anchor=False)
-st.fragment(more.neighbours)()
-more.published()
-st.fragment(more.closer)(reading)
+st.fragment(why_more.neighbours)()
+why_more.published()
+st.fragment(workings.closer)(reading)
 
 # Check yourself, common mistakes, the code.
 prose("heads", "closing")
-more.check(reading)
-more.common_mistakes(reading)
+questions.check(reading)
+questions.common_mistakes(reading)
 code.show(manyheads.CONTRIBUTION)
 frame.onward("08_heads")

@@ -17,6 +17,7 @@ FIRST = {
     "stops",
     "sentence",
     "typed",
+    "pasted",
     "live_slider",
     "some",
 }  # their first argument is spoken

@@ -104,6 +104,27 @@ def receivers(*settings: Setting | Dial) -> Callable[[str, Any], None]:
     return all_of
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a page remembers of a visit and no address can carry; another visit knows nothing of it."""
+
+    name: str
+
+    def now(self) -> Any:
+        return self._all().get(self.name)
+
+    def keep(self, value: Any) -> None:
+        self._all()[self.name] = value
+
+    def forget(self) -> None:
+        self._all().pop(self.name, None)
+
+    @staticmethod
+    def _all() -> dict[str, Any]:
+        held: dict[str, Any] = st.session_state.setdefault("_held", {}).setdefault(address.here(), {})
+        return held
+
+
 # ---- as older pages say it ----
 
 
@@ -243,6 +264,11 @@ def typed(
     else:
         st.text_input(_(label), **common)
     return str(now)
+
+
+def pasted(label: str, taken: Callable[[str], None], *, key: str, **more: Any) -> None:
+    """A box of several lines that is only a way in: what is pasted goes to `taken`, and nothing here keeps it."""
+    st.text_area(_(label), key=key, on_change=lambda: taken(st.session_state[key]), **more)
 
 
 def live_slider(label: str, values: Sequence[float], shown: Sequence[str], default: float, *, key: str) -> float:

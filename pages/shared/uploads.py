@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
@@ -31,14 +32,17 @@ class Allowance:
 ALLOWANCES: WeakValueDictionary[str, Allowance] = WeakValueDictionary()
 
 
-def box(label: str, **options: Any) -> Any:
-    """`st.file_uploader`, and the gate lets this session's files in while it stays on this page."""
+def box(label: str, taken: Callable[[Any], None], *, key: str) -> None:
+    """`st.file_uploader`, and the gate lets this session's files in while it stays on this page.
+
+    taken: gets the file, or None where the visitor took it away.
+    """
     run = get_script_run_ctx()
     if run is not None:
         allowance = st.session_state.setdefault(_KEPT, Allowance())
         allowance.page = run.page_script_hash
         ALLOWANCES[run.session_id] = allowance
-    return st.file_uploader(label, **options)
+    st.file_uploader(label, key=key, on_change=lambda: taken(st.session_state[key]))
 
 
 def arrive() -> None:

@@ -190,10 +190,10 @@ WORDS: dict[str, Word] = {
     # ---- heads ----
     "loud": Word(cell, (1, 2), ("heads",)),
     "volume": _number(0, 10, 1.0, "heads"),
-    "muted": _line(LONGEST, (), "heads"),
+    "muted": _line(LONGEST, "", "heads"),
     "part": Word(cell, DEPENDS, ("heads",)),
     "click": _one("mute", "alone", "heads"),
-    "kv": _number(-9, 999, DEPENDS, "heads"),
+    "kv": _number(-9999, 999, 6, "heads"),
     "toy_heads": _whole(1, 99, 1, "heads"),
     "toy_reader": _one("linear", "ffn", "heads"),
     "digits": _line(60, DEPENDS, "heads"),

@@ -6,7 +6,7 @@ import pytest
 from core.lab import head, subject
 from core.lab import text as sentence
 from core.whatif import Change
-from tests.pages.opening import lower, open_page, picture, words
+from tests.pages.opening import address, come_back, lower, open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE = "06_attention"
@@ -140,3 +140,41 @@ def test_the_line_that_stops_is_run_and_so_is_the_right_one():
     said = words(open_page(PAGE)).replace("\\", "")
     assert "“axes don't match array”" in said, "NumPy's own words"
     assert "out comes (2, 10, 64), from −2.985 to 2.830" in said
+
+
+CHOICES = {
+    "layer": "4", "head": "4", "temperature": "0.5109", "scope": "all", "scaling": "false", "cell": "13,3",
+    "cut": "share", "words": "Sam and Amy played in the park. Amy threw the ball to",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [CHOICES, {"step": "z", "zcell": "5,7", "mask": "false"}, {"source": "random", "d_k": "512", "seed": "3"}],
+)
+def test_every_choice_survives_leaving_and_coming_back(choices):
+    app = open_page(PAGE, **choices)
+    before = picture(app, "picture")
+    told = address(app)
+    assert told | {"temperature": "0.5109"} == choices | {"temperature": "0.5109"}
+    come_back(app, PAGE, away="08_heads")
+    assert address(app) == told
+    after = picture(app, "picture")
+    for part in ("slider", "state", "cut", "quantity", "row"):
+        assert after[0][part] == before[0][part], part
+    np.testing.assert_array_equal(after[1]["values"], before[1]["values"])
+
+
+@pytest.mark.parametrize(("step", "column"), [("weights", 13), ("scaled", 11), ("scores", 3), ("z", 7)])
+def test_what_a_number_is_made_of_fits_beside_the_picture(step, column):
+    """Eight columns at most, and the chosen one among them however small it is."""
+    word = "zcell" if step == "z" else "cell"
+    app = open_page(PAGE, step=step, cut="look", **{word: f"13,{column}"})
+    meta, arrays = picture(app, f"made_{step}")
+    assert arrays["values"].shape[-1] == 8
+    if step in ("weights", "scaled"):
+        assert READING.tokens[column] in meta["columns"]
+        found = head.head_of(head.Demo(sentence.of(READING)))
+        at = meta["columns"].index(READING.tokens[column])
+        assert arrays["values"].reshape(-1, 8)[-1, at] == pytest.approx(getattr(found, step)[13, column], abs=1e-5)
+    assert f"the 8 largest of {48 if step == 'scores' else 14} columns" in words(app)

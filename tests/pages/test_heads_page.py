@@ -8,9 +8,10 @@ from core.lab import subject
 from core.lab import text as sentence
 from core.nets import neighbours
 from core.topics.heads import fewer_keys, volume
-from tests.pages.opening import open_page, picture, words
+from tests.pages.opening import address, come_back, open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
+TEXT = sentence.of(READING)
 OTHER = "Tom was very thirsty. He wanted to"
 PAGE = "08_heads"
 
@@ -68,13 +69,13 @@ def test_silent_heads_are_blank_and_missed():
 def test_the_slider_from_mha_to_mla():
     app = open_page(PAGE, kv="-125", loud="4,3")
     for side in fewer_keys.SIDES:
-        found = fewer_keys.run(READING.ids, 4, 3)[side]
+        found = fewer_keys.run(volume.Demo(TEXT, 4, 3))[side]
         meta, arrays = picture(app, f"kept_{side}")
         np.testing.assert_allclose(arrays["values"].reshape(found.weights.shape), found.weights, atol=1e-6)
         np.testing.assert_allclose(picture(app, f"says_{side}")[1]["values"], found.probs, atol=1e-6)
         at = meta["slider"]["at"]
         assert meta["slider"]["shown"][at] == "MLA · rank 125"
-        loss = fewer_keys.losses()[fewer_keys.SIDES.index(side), at]
+        loss = fewer_keys.losses(TEXT)[fewer_keys.SIDES.index(side), at]
         assert f"{2 * 125 * 6:,} bytes" in meta["captions"][at]
         assert f"{loss:.2f}" in meta["captions"][at]
 
@@ -100,12 +101,12 @@ def test_the_small_net(heads, reader):
 
 def test_a_long_text_has_fewer_ranks_and_the_right_losses():
     words_of = "One day the dog ran to the park with a ball. " * 12
-    ids = sentence.read(words_of).ids
+    long = sentence.of(sentence.read(words_of))
     meta, arrays = picture(open_page(PAGE, words=words_of, kv="-1"), "kept_converted")
-    some = fewer_keys.offered(len(ids))
+    some = fewer_keys.offered(long)
     assert len(meta["slider"]["stops"]) == len(arrays["values"]) == len(some) < 16
     assert meta["slider"]["at"] == len(some) - 1
-    assert f"{fewer_keys.losses()[0, -1]:.2f}" in meta["captions"][-1]
+    assert f"{fewer_keys.losses(TEXT)[0, -1]:.2f}" in meta["captions"][-1]
 
 
 @pytest.mark.parametrize(("chosen", "key"), [("cut", "slabs"), ("rank", "ranks"), ("fresh", "fresh"), ("x", "slabs")])
@@ -157,3 +158,39 @@ def test_all_wake_again():
     next(b for b in app.button if b.key == "wake").click().run()
     assert "muted" not in app.query_params
     assert picture(app, "maps")[1]["values"].reshape(36, -1)[0].any()
+
+
+@pytest.mark.parametrize(("guess", "right"), [("first", True), ("same", True), ("itself", False), ("none", False)])
+def test_a_head_with_two_habits_has_two_right_answers(guess, right):
+    """Head 1.2 gives 45 % to the first token, and as much to an earlier copy: both are above the page's threshold."""
+    found = volume.habits(TEXT)
+    shares = {name: getattr(found, name)[1, 2] for name in ("previous", "itself", "first", "same")}
+    assert {name for name, share in shares.items() if share >= 0.4} == {"same", "first"}
+    shown = words(open_page(PAGE, habit12=guess)).replace("\\", "")
+    assert ("**Right.**" in shown) == right
+
+
+CHOICES = {
+    "loud": "4,3", "volume": "0.4", "part": "2,40", "muted": "0.0_4.4", "click": "alone", "kv": "-125",
+    "workings": "fresh", "fresh_h": "12", "init": "0.1",
+}  # fmt: skip
+
+
+def test_every_choice_survives_leaving_and_coming_back():
+    app = open_page(PAGE, **CHOICES)
+    before = _state(app)
+    assert address(app) == CHOICES
+    come_back(app, PAGE, away="05_softmax")
+    assert address(app) == CHOICES
+    assert _state(app) == before
+    assert before["views"] == (10, {"cell": None}, 4 * 6 + 3)
+    assert before["parts"][1] == {"cell": [2, 40]}
+
+
+def _state(app):
+    """What the pictures show: where their sliders stand, their cells, the row that is followed."""
+    found = {}
+    for key in ("views", "heard", "parts", "kept_converted", "says_healed", "fresh"):
+        meta = picture(app, key)[0]
+        found[key] = (meta.get("slider") and meta["slider"]["at"], meta["state"], meta.get("row"))
+    return found

@@ -7,7 +7,7 @@ import pytest
 
 from core import costs, presets
 from core.counting import parameters, total
-from tests.pages.opening import open_page, picture, words
+from tests.pages.opening import address, come_back, open_page, picture, words
 
 PAGE = "14_ledger"
 QWEN = presets.presets()["qwen3-8b"].config
@@ -243,3 +243,46 @@ def test_the_code_of_each_number_is_shown():
         shown = [block.value for block in open_page(PAGE, book=book).code]
         assert any("trace(CACHE" in code for code in shown)
         assert any(line in code for code in shown), book
+
+
+def test_a_config_too_long_for_a_link_does_not_leave_another_in_it():
+    """A link that is copied now would show the config before."""
+    app = pasted(MINE)
+    assert "config" in address(app)
+    long = {"model_type": "qwen3_moe", "num_hidden_layers": 2000, "mlp_only_layers": list(range(1000, 2000))}
+    app.text_area(key="pasted").set_value(json.dumps(long)).run()
+    assert "config" not in address(app)
+    assert f"**{total(presets.read(long)):,}**" in text(app)
+    come_back(app, PAGE, away="08_heads")
+    assert f"**{total(presets.read(long)):,}**" in text(app), "it stays with the visit"
+
+
+def test_a_width_belongs_to_its_model():
+    app = open_page(PAGE, f_width="12032")
+    assert address(app)["f_width"] == "12032"
+    app.selectbox(key="preset_choice").set_value("llama-3-8b").run()
+    assert "f_width" not in address(app)
+
+
+CHOICES = {"preset": "llama-3-8b", "text_length": "1024", "readers": "16", "weights_in": "fp8", "cache_in": "fp32",
+           "device": "a100", "sharing": "true"}  # fmt: skip
+BOOKS = (
+    {"book": "parts", "ledger_of": "block", "f_width": "12000"},
+    {"book": "work", "work_n": "1024", "work_unit": "mac", "work_causal": "true"},
+    {"book": "training", "recipe": "fp32", "saving": "true", "flash": "false", "step_tokens": "1024", "train_d": "300",
+     "fleet": "64", "train_on": "h200"},
+    {"book": "versus", "versus": "deepseek-v3"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("book", BOOKS, ids=lambda book: book["book"])
+def test_every_choice_survives_leaving_and_coming_back(book):
+    app = open_page(PAGE, **CHOICES, **book)
+    before, told = picture(app, "balance_bars"), address(app)
+    assert set(told) == set(CHOICES) | set(book) - {"book" if book["book"] == "parts" else ""}
+    assert told["text_length"] == "1024" or abs(int(told["text_length"]) - 1024) < 100, "a stop beside it"
+    come_back(app, PAGE, away="08_heads")
+    assert address(app) == told
+    after = picture(app, "balance_bars")
+    assert after[0]["slider"]["at"] == before[0]["slider"]["at"]
+    np.testing.assert_array_equal(after[1]["values"], before[1]["values"])

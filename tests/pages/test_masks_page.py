@@ -6,12 +6,12 @@ import pytest
 from core.lab import head as oh
 from core.lab import story_losses
 from core.lab import text as sentence
+from core.lab.memory import MEMORY
 from core.nets import dates as ed
 from core.nets import dates_task
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.whatif import Change
-from pages.shared import frame
-from tests.pages.opening import open_page, picture, words
+from tests.pages.opening import address, come_back, open_page, picture, words
 
 READING = sentence.read(sentence.SENTENCE)
 PAGE, N = "07_masks", len(READING.ids)
@@ -99,12 +99,12 @@ def test_one_click_takes_the_mask_off_and_puts_it_back():
 
 def test_a_release_runs_no_pass_and_another_head_follows_no_gradients():
     open_page(PAGE, mask_kind="global", mask_global="9")
-    passes = frame.MEMORY.held(patterns.frames)
+    passes = MEMORY.held(patterns.frames)
     open_page(PAGE, mask_kind="global", mask_global="8")
-    assert frame.MEMORY.held(patterns.frames) == passes > 0
-    followed = frame.MEMORY.held(gradients.influence)
+    assert MEMORY.held(patterns.frames) == passes > 0
+    followed = MEMORY.held(gradients.influence)
     open_page(PAGE, mask_kind="global", mask_global="8", layer="1", head="3")
-    assert frame.MEMORY.held(gradients.influence) == followed > 0
+    assert MEMORY.held(gradients.influence) == followed > 0
 
 
 def test_of_a_long_text_the_batch_takes_the_beginning():
@@ -224,3 +224,30 @@ def test_the_check_is_about_the_visitors_own_window():
     assert "sliding window of 3 tokens" in text(app)
     app.number_input(key="mask_check").set_value(13).run()
     assert "**Right.** 1 + 6 × (3 − 1) = 13" in text(app)
+
+
+CHOICES = {
+    "layer": "4", "head": "4", "mask_kind": "global", "mask_global": "8", "mask_shows": "added", "mask_paint": "3-10-6",
+    "mask_travel": "true", "mask_depth": "2", "mask_true": "keep", "mask_fill": "1e9", "mask_float": "float16",
+    "mask_k": "0", "pad_side": "right", "pad_mask": "false", "date": "21st Nov 1989", "date_block": "1",
+    "date_head": "1", "date_step": "4", "date_cell": "3,2",
+}  # fmt: skip
+
+
+def test_every_choice_survives_leaving_and_coming_back():
+    app = open_page(PAGE, **CHOICES)
+    before = _state(app)
+    assert address(app) == CHOICES
+    come_back(app, PAGE, away="08_heads")
+    assert address(app) == CHOICES
+    assert _state(app) == before
+    assert before["date_cross"] == (3, {"cell": [3, 2]})
+
+
+def _state(app):
+    """What the pictures show: where their sliders stand, and their cells."""
+    found = {}
+    for key in ("masked", "masked_next", "gradients", "cooked", "date_cross", "date_next", "date_decoder"):
+        meta = picture(app, key)[0]
+        found[key] = (meta["slider"]["at"], meta["state"])
+    return found

@@ -365,7 +365,8 @@ def beside(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, c
     elif step == "weights" and cut != "look" and not head.allowed[cell]:
         say("There is nothing to cut: the mask does not allow this link.")
     made = provenance.explain(head, step, *cell)
-    written.show(made, key=f"made_{step}", quantity=step, says=_("What this number is made of."))
+    own = None if step in ("scores", "z") else cell[1]  # these two are sums: their columns are not the picture's
+    written.show(made, key=f"made_{step}", quantity=step, says=_("What this number is made of."), among=own)
 
 
 def next_word(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, cut: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from core.costs import PRECISIONS, kept
 from core.lab import subject, text
+from core.lab.text import Text
 from core.presets import presets
 from core.tokenizer import Reading
 from core.topics.heads import fewer_keys as sh
@@ -20,7 +20,6 @@ from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, prose, say, unmarked
 
 TITLES = {"converted": N_("converted, as it is"), "healed": N_("healed")}
-START = 6.0  # KV heads: the untouched model, so that the guess is one
 
 
 def _names(some: tuple[sh.Stop, ...]) -> tuple[str, ...]:
@@ -33,35 +32,29 @@ def _names(some: tuple[sh.Stop, ...]) -> tuple[str, ...]:
     )
 
 
-def _offered(reading: Reading) -> tuple[sh.Stop, ...]:
-    return tuple(sh.stops()[i] for i in sh.offered(len(reading.ids)))
+def _offered(of: Text) -> tuple[sh.Stop, ...]:
+    return tuple(sh.stops(of)[i] for i in sh.offered(of))
 
 
-def _slider(reading: Reading, *, hidden: bool = False) -> live.Slider:
-    some = _offered(reading)
-    values = tuple(stop.value for stop in some)
-    now = controls.kept("kv", START, controls.near(values))
-    return live.Slider("kv", _("Keys and values"), values, now, _names(some), together=True, hidden=hidden)
+def _dial(of: Text) -> controls.Dial:
+    """It rests at the untouched model, so that the guess is one."""
+    some = _offered(of)
+    return controls.Dial("kv", N_("Keys and values"), [s.value for s in some], some[0].value, shown=_names(some))
 
 
-def _receive(name: str, value: Any) -> None:
-    if name == "kv" and isinstance(value, int | float):
-        controls.keep("kv", controls.near([stop.value for stop in sh.stops()])(str(value)), START)
-
-
-def _captions(reading: Reading, found: sh.Shared, side: str) -> list[str]:
+def _captions(of: Text, found: sh.Shared, side: str) -> list[str]:
     """One line a stop: the cache, the error, the loss."""
     template = _("{bytes:,} bytes a token · error {error:.0%} · loss {loss:.2f}")
-    losses = sh.losses()[sh.SIDES.index(side)][list(sh.offered(len(reading.ids)))]
+    losses = sh.losses(of)[sh.SIDES.index(side)][list(sh.offered(of))]
     return [
         template.format(bytes=stop.bytes_a_token, error=float(error), loss=float(loss))
-        for stop, error, loss in zip(_offered(reading), found.error, losses, strict=True)
+        for stop, error, loss in zip(_offered(of), found.error, losses, strict=True)
     ]
 
 
-def _guess() -> bool:
+def _guess(of: Text) -> bool:
     """Half the keys gone: what does it do?"""
-    loss, blind = sh.losses(), float(np.log(subject.model().config.vocab_size))
+    loss, blind = sh.losses(of), float(np.log(subject.model().config.vocab_size))
     return bool(
         predict.ask(
             predict.Prediction(
@@ -94,24 +87,24 @@ def _guess() -> bool:
 
 def slider(reading: Reading) -> None:
     """Both sides at every stop: the chosen head's map and the next word."""
-    _guess()
+    _guess(text.of(reading))
     demo = parts.chosen(reading)
     prose("heads", "sharing")
     with st.spinner(_("Running the model with fewer and fewer keys and values …")):
-        found = frame.cached(sh.run, reading.ids, demo.layer, demo.head)
+        found = frame.cached(sh.run, demo)
     *sides, last = st.columns([4, 4, 1.8], gap="medium")
     for side, column in zip(sh.SIDES, sides, strict=True):
         with column:
-            _side(reading, found[side], side)
+            _side(demo.text, found[side], side)
     with last:
         say("**who reads which key and value**")
-        _wiring(reading)
+        _wiring(demo.text)
         say("The maps are those of head «head», chosen above.", head=parts.name_of(demo.layer, demo.head))
     with st.expander(_("How each was made")):
-        prose("heads", "made", d=subject.model().config.d_model, both=sh.stops()[0].numbers)
+        prose("heads", "made", d=subject.model().config.d_model, both=sh.stops(demo.text)[0].numbers)
 
 
-def _side(reading: Reading, found: sh.Shared, side: str) -> None:
+def _side(of: Text, found: sh.Shared, side: str) -> None:
     say(f"**{_(TITLES[side])}**")
     says = unmarked(_("The weights of one head at every way to keep keys and values: «side»."), side=_(TITLES[side]))
     matrix.show(
@@ -119,15 +112,15 @@ def _side(reading: Reading, found: sh.Shared, side: str) -> None:
             key=f"kept_{side}",
             quantity="weights",
             says=says,
-            slider=_slider(reading),
-            captions=_captions(reading, found, side),
-            released=_receive,
+            slider=_dial(of).slider(together=True),
+            captions=_captions(of, found, side),
+            released=_dial(of).receive,
         ),
         found.weights,
-        rows=text.names(reading.tokens),
-        columns=text.names(reading.tokens),
+        rows=of.names,
+        columns=of.names,
         look=matrix.Look(most=26, tall=340),
-        row=len(reading.ids) - 1,
+        row=len(of) - 1,
     )
     nothing = np.zeros(subject.model().config.vocab_size)
     bars.show(
@@ -135,8 +128,8 @@ def _side(reading: Reading, found: sh.Shared, side: str) -> None:
             key=f"says_{side}",
             quantity="next_probs",
             says=_("How likely each word is to come next."),
-            slider=_slider(reading, hidden=True),
-            released=_receive,
+            slider=_dial(of).slider(together=True, hidden=True),
+            released=_dial(of).receive,
         ),
         [text.word(i, nothing).token for i in found.ids],
         found.probs,
@@ -146,7 +139,7 @@ def _side(reading: Reading, found: sh.Shared, side: str) -> None:
     )
 
 
-def _wiring(reading: Reading) -> None:
+def _wiring(of: Text) -> None:
     """Which query heads share a key and a value, at every stop."""
     n_heads = parts.shape()[1]
     names = [str(i) for i in range(n_heads)]
@@ -155,10 +148,10 @@ def _wiring(reading: Reading) -> None:
             key="wiring",
             quantity="allowed",
             says=_("Which query head reads which key and value head; a latent is one for all."),
-            slider=_slider(reading, hidden=True),
-            released=_receive,
+            slider=_dial(of).slider(together=True, hidden=True),
+            released=_dial(of).receive,
         ),
-        sh.wiring(_offered(reading)),
+        sh.wiring(_offered(of)),
         rows=names,
         columns=names,
         look=matrix.Look(row_title=N_("head"), column_title="KV", most=22, digits=0, tools=False),

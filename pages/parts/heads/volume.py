@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def text() -> Reading:
 
 def _choose(words: str) -> None:
     controls.forget("volume", "muted")
-    controls.keep("loud", TELLING.get(words, (1, 2)), (1, 2))
+    LOUD.keep(TELLING.get(words, LOUD.default))
 
 
 # ---- the guess ----
@@ -114,43 +115,49 @@ def _most_missed(reading: Reading) -> tuple[str, str]:
 
 
 def _as_head(text: str) -> tuple[int, int] | None:
-    cell = controls.as_cell(text)
-    return cell if cell and all(x < n for x, n in zip(cell, shape(), strict=True)) else None
+    return controls.within(*shape())(text)
 
 
-def as_muted(text: str) -> tuple[tuple[int, int], ...] | None:
+LOUD = controls.Setting("loud", (1, 2), _as_head)
+
+
+def _heads_in(text: str) -> tuple[tuple[int, int], ...]:
     """'1.2_4.4' -> ((1, 2), (4, 4)); what names no head is left out."""
     found = (_as_head(part.replace(".", ",")) for part in text.split("_"))
     return tuple(sorted({head for head in found if head}))
 
 
-def muted() -> tuple[tuple[int, int], ...]:
-    return controls.kept("muted", (), as_muted)
+def spelled(heads: Iterable[tuple[int, int]]) -> str:
+    """((1, 2), (4, 4)) -> '1.2_4.4', as the address says it."""
+    return "_".join(name_of(*head) for head in sorted(heads))
+
+
+MUTED = controls.Setting("muted", "", lambda text: spelled(_heads_in(text)))
+
+
+def muted() -> volume.Muted:
+    return _heads_in(MUTED.now())
 
 
 def chosen(reading: Reading) -> Demo:
     """The sentence, and the head whose volume is turned."""
-    return Demo(sentence.of(reading), *controls.kept("loud", (1, 2), _as_head))
+    return Demo(sentence.of(reading), *LOUD.now())
 
 
-def _slider(demo: Demo, *, hidden: bool = False) -> live.Slider:
+def dial(demo: Demo) -> controls.Dial:
     stops = volume.volumes(len(demo.text))
-    now = controls.kept("volume", 1.0, controls.near(stops))
     label = unmarked(_("Volume of head «head»"), head=name_of(demo.layer, demo.head))
-    return live.Slider("volume", label, stops, now, tuple(f"{v:.0%}" for v in stops), together=True, hidden=hidden)
+    return controls.Dial("volume", label, stops, 1.0, shown=tuple(f"{v:.0%}" for v in stops))
 
 
-def _receive(demo: Demo) -> Any:
-    layers, heads = shape()
-    nearest = controls.near(volume.volumes(len(demo.text)))
+def _receive(demo: Demo) -> Callable[[str, Any], None]:
+    """The volume; and a click on any cell of a row takes that row's head."""
+    turned, heads = dial(demo), shape()[1]
 
     def receive(name: str, value: Any) -> None:
-        if name == "volume" and isinstance(value, int | float):
-            controls.keep("volume", nearest(str(value)), 1.0)
+        turned.receive(name, value)
         if name == "cell" and isinstance(value, list) and len(value) == 2 and isinstance(value[0], int):
-            row = value[0]
-            if 0 <= row < layers * heads:
-                controls.keep("loud", divmod(row, heads), (1, 2))
+            LOUD.keep(divmod(value[0], heads))
 
     return receive
 
@@ -172,7 +179,7 @@ def views(demo: Demo) -> None:
             key="views",
             quantity="weights",
             says=_("Where the last token looks, one row a head, while the volume of one head changes."),
-            slider=_slider(demo),
+            slider=dial(demo).slider(together=True),
             signature=True,
             released=_receive(demo),
         ),
@@ -193,8 +200,8 @@ def next_word(demo: Demo) -> None:
             key="heard",
             quantity="next_probs",
             says=_("How likely each word is to come next."),
-            slider=_slider(demo, hidden=True),
-            released=_receive(demo),
+            slider=dial(demo).slider(together=True, hidden=True),
+            released=dial(demo).receive,
         ),
         [sentence.word(i, np.zeros(subject.model().config.vocab_size)).token for i in found.ids],
         found.probs,
@@ -212,12 +219,11 @@ def habit(demo: Demo) -> None:
     if found is None:
         return
     shares = {name: float(getattr(found, name)[demo.layer, demo.head]) for name in HABITS}
-    best = max(shares, key=lambda name: shares[name])
-    answer = best if shares[best] >= CLEAR else "none"
+    clear = [name for name in sorted(shares, key=lambda name: -shares[name]) if shares[name] >= CLEAR] or ["none"]
     told = N_(
         "Measured on your sentence: «previous» of its weight goes to the word before, «itself» to itself, «first» to "
-        "the first token; «same» to an earlier copy of the same word, where there is one. Above «clear» we call it a "
-        "habit here. On another sentence the same head may do something else."
+        "the first token; «same» to an earlier copy of the same word, where there is one. From «clear» on we call it a "
+        "habit here, and a head may have two. On another sentence the same head may do something else."
     )
     options = HABITS | {"none": N_("none of these")}
     predict.ask(
@@ -225,8 +231,9 @@ def habit(demo: Demo) -> None:
             f"habit{demo.layer}{demo.head}",
             N_("What does head «head» look at, over all words?"),
             options,
-            answer,
+            clear[0],
             {option: told for option in (*options, predict.UNSURE)},
+            tuple(clear[1:]),
         ),
         head=name_of(demo.layer, demo.head),
         clear=f"{CLEAR:.0%}",

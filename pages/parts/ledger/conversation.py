@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -118,10 +116,8 @@ def conversation(model: Model, answered: bool) -> None:
     """Weights and cache as two bars, at every length; below, what other ways of sharing would keep."""
     talk = talk_of(model)
     found = frame.cached(costs.conversation, talk)
-    nearest = controls.near(found.stops)
-    length = int(controls.kept("text_length", min(found.stops, key=lambda n: abs(n - 4096)), nearest))
-    shown = tuple(f"{n:,}" for n in found.stops)
-    slider = live.Slider("text_length", _("Tokens in each text"), found.stops, length, shown, together=True)
+    dial = _length(found)
+    length, slider = int(dial.now()), dial.slider(together=True)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         names = list(costs.kept(model.config))
@@ -133,7 +129,7 @@ def conversation(model: Model, answered: bool) -> None:
                 slider=slider,
                 captions=_captions(talk, found),
                 signature=True,
-                released=_receiver(found.stops),
+                released=dial.receive,
             ),
             _against(found.cache.numpy(), float(talk.weights)),
             [_("The weights"), _("The KV cache")],
@@ -143,7 +139,7 @@ def conversation(model: Model, answered: bool) -> None:
         )
         prose("ledger", "idea")
     with right:
-        _beside(model, talk, length, answered or length == talk.even())
+        _beside(model, talk, dial, answered or length == talk.even())
     _sharing(model, talk, found, slider)
     demo = costs.Demo(talk, costs.Work(model.config), costs.Training(model.config))
     st.download_button(_("The numbers (.npz)"), lambda: _as_npz(demo), "ledger.npz", key="ledger_npz")
@@ -176,22 +172,16 @@ def _captions(talk: costs.Talk, found: costs.Conversation) -> list[str]:
     ]
 
 
-def _receiver(stops: tuple[int, ...]) -> Callable[[str, Any], None]:
-    def receive(name: str, value: Any) -> None:
-        if name == "text_length" and value in stops:
-            controls.keep("text_length", int(value))
-
-    return receive
+def _length(found: costs.Conversation) -> controls.Dial:
+    usual = min(found.stops, key=lambda n: abs(n - 4096))
+    shown = tuple(f"{n:,}" for n in found.stops)
+    return controls.Dial("text_length", N_("Tokens in each text"), found.stops, usual, shown=shown)
 
 
-def _to_balance(length: int) -> None:
-    controls.keep("text_length", length)
-
-
-def _beside(model: Model, talk: costs.Talk, length: int, told: bool) -> None:
+def _beside(model: Model, talk: costs.Talk, dial: controls.Dial, told: bool) -> None:
     """The formula with the model's own numbers, what fits where, and how fast it could be."""
     _written(model, talk)
-    even = talk.even()
+    length, even = int(dial.now()), talk.even()
     if model.config.pooler:
         say("BERT reads everything at once and keeps no cache. This is what it would keep if it wrote word by word.")
     if even is None:
@@ -202,7 +192,7 @@ def _beside(model: Model, talk: costs.Talk, length: int, told: bool) -> None:
     elif told:
         template = N_("The bars meet at **«even»** tokens a text, «all» in all.")
         say(template, even=f"{even:,}", all=f"{even * talk.readers:,}")
-        st.button(_("Go there"), on_click=_to_balance, args=(even,), key="to_balance")
+        st.button(_("Go there"), on_click=dial.keep, args=(even,), key="to_balance")
     else:
         say("**Drag the length until the two bars are equally long.**")
     device = costs.DEVICES[controls.choice("Runs on", DEVICES, "h100", key="device")]

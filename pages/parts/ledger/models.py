@@ -10,7 +10,7 @@ import streamlit as st
 from core import presets
 from core.config import ModelConfig
 from core.counting import total
-from pages.shared import controls, readers, uploads
+from pages.shared import address, controls, readers, uploads
 from pages.shared.text import N_, _, say
 
 OWN, FILE = "own", "config"
@@ -47,9 +47,10 @@ def chosen(picker: Any) -> Model:
     extra = {OWN: N_("sizes of my own"), FILE: N_("a config.json …")}
     with picker:
         id = select(_("Model"), "preset", FIRST, extra)
-    if id == OWN:
-        return _own()
-    return _from_file() if id == FILE else preset(id)
+    found = _own() if id == OWN else _from_file() if id == FILE else preset(id)
+    if address.changed("model", found.config):  # a width of another model's FFN means nothing here
+        controls.forget("f_width")
+    return found
 
 
 # ---- sizes of one's own ----
@@ -107,8 +108,9 @@ REASONS = {
     "family": N_("The model_type «detail» is not one this ledger can count. It counts: «known»."),
     "value": N_("A value does not work: «detail»."),
 }
-TROUBLE = "_ledger_trouble"
-UNLINKED = "_ledger_unlinked"
+CONFIG = controls.Setting("config", None, lambda text: text if presets.restore(text) else None)
+TROUBLE = controls.Held("trouble")  # what is wrong with the last paste: (a key of REASONS, a detail)
+UNLINKED = controls.Held("unlinked")  # a config that is too long for a link
 
 
 def _from_file() -> Model:
@@ -116,21 +118,16 @@ def _from_file() -> Model:
     with st.container(border=True):
         left, right = st.columns([3, 2])
         with left:
-            st.text_area(
-                _("Paste a config.json"),
-                key="pasted",
-                height=110,
-                placeholder='{"model_type": "llama", "hidden_size": 4096, ...}',
-                on_change=lambda: _take(st.session_state["pasted"]),
-            )
+            example = '{"model_type": "llama", "hidden_size": 4096, ...}'
+            controls.pasted("Paste a config.json", _take, key="pasted", height=110, placeholder=example)
         with right:
-            uploads.box(_("or open the file"), key="opened", on_change=lambda: _take_file(st.session_state["opened"]))
+            uploads.box(_("or open the file"), _take_file, key="opened")
         values = _values()
         _say_trouble(values is not None)
         if values is None:
             say("No config yet: here is Qwen3-8B meanwhile. These types are counted: «known».", known=_known())
             return preset(FIRST)
-        if UNLINKED in st.session_state:
+        if UNLINKED.now():
             say("This config is too long for a link: it stays on this page, but the address does not carry it.")
     config = presets.read(values)
     return Model(f"config.json ({config.family})", config)
@@ -141,15 +138,19 @@ def _known() -> str:
 
 
 def _values() -> dict[str, Any] | None:
-    held = controls.kept("config", None, lambda text: text if presets.restore(text) else None)
-    return st.session_state.get(UNLINKED) or (presets.restore(held) if held else None)
+    """What the address says, else what is held: a link that is opened counts, whatever was pasted before."""
+    linked = CONFIG.now()
+    if linked is None:
+        return UNLINKED.now()
+    UNLINKED.forget()
+    return presets.restore(linked)
 
 
 def _say_trouble(before: bool) -> None:
     """What is wrong with the last paste; `before`: a config read earlier still stands below."""
-    reason, detail = st.session_state.get(TROUBLE, (None, ""))
-    if not reason:
+    if not (trouble := TROUBLE.now()):
         return
+    reason, detail = trouble
     say(REASONS[reason], **({"detail": detail} if "«detail»" in REASONS[reason] else {}), known=_known())
     if before:
         say("The numbers below are still those of the config before.")
@@ -162,21 +163,21 @@ def _take_file(file: Any) -> None:
 
 def _take(text: str | bytes) -> None:
     """Read what was pasted or opened; what is wrong with it is said in a sentence."""
-    controls.forget("f_width")
-    st.session_state.pop(TROUBLE, None)
+    TROUBLE.forget()
     if not text.strip():
-        st.session_state.pop(UNLINKED, None)
-        controls.forget("config")
+        UNLINKED.forget()
+        CONFIG.forget()
         return
     try:
         values = presets.parse(text)
         presets.read(values)
     except presets.Unreadable as trouble:
-        st.session_state[TROUBLE] = (trouble.reason, trouble.detail)
+        TROUBLE.keep((trouble.reason, trouble.detail))
         return
-    st.session_state.pop(UNLINKED, None)
     small = presets.compact(values)
-    if presets.restore(small) is None or len(small) > readers.LONGEST:
-        st.session_state[UNLINKED] = values
+    if len(small) > readers.LONGEST or presets.restore(small) is None:
+        CONFIG.forget()
+        UNLINKED.keep(values)
     else:
-        controls.keep("config", small)
+        UNLINKED.forget()
+        CONFIG.keep(small)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -79,12 +76,11 @@ def f_slider(model: Model) -> None:
     title(N_("Which f makes «name»?"), name=model.name)
     found = frame.cached(costs.at_every_width, model.config)
     start = min(found.stops, key=lambda x: abs(x - costs.width(model.config) * 7 / 6))
-    at = controls.kept("f_width", start, controls.near(found.stops))
-    label = _("Width of an expert") if model.config.moe else _("Width f of the FFN")
-    slider = live.Slider("f_width", label, found.stops, at, tuple(f"{x:,}" for x in found.stops), together=True)
+    label = N_("Width of an expert") if model.config.moe else N_("Width f of the FFN")
+    dial = controls.Dial("f_width", label, found.stops, start, shown=tuple(f"{x:,}" for x in found.stops))
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _bar_and_map(model, found, slider, start)
+        _bar_and_map(model, found, dial)
     with right:
         st.markdown(f"${costs.PARAMETERS.formula}$")
         slope = total(costs.widened(model.config, 2)) - total(costs.widened(model.config, 1))
@@ -93,7 +89,7 @@ def f_slider(model: Model) -> None:
             st.link_button(_("Where these sizes come from"), model.preset.source)
 
 
-def _bar_and_map(model: Model, found: costs.Widths, slider: live.Slider, start: int) -> None:
+def _bar_and_map(model: Model, found: costs.Widths, dial: controls.Dial) -> None:
     """All parameters as one bar against the published total, and as a map."""
     order = sorted(range(len(found.rows)), key=lambda i: list(PARTS).index(found.rows[i].part))
     rows, values = [found.rows[i] for i in order], found.values.numpy()[:, order]
@@ -106,9 +102,9 @@ def _bar_and_map(model: Model, found: costs.Widths, slider: live.Slider, start: 
             key="f_bar",
             quantity="parameters",
             says=_("All parameters of the model, by part, at every width of the FFN."),
-            slider=slider,
+            slider=dial.slider(together=True),
             captions=[_caption(x, int(s), model.published) for x, s in zip(found.stops, sums.sum(1), strict=True)],
-            released=_receiver(found.stops, start),
+            released=dial.receive,
         ),
         sums[:, None],
         [model.name],
@@ -122,7 +118,7 @@ def _bar_and_map(model: Model, found: costs.Widths, slider: live.Slider, start: 
             key="f_map",
             quantity="parameters",
             says=_("A map of all tensors: the area is the number of parameters."),
-            slider=replace(slider, hidden=True),
+            slider=dial.slider(together=True, hidden=True),
         ),
         values,
         [tensor(row.name) for row in rows],
@@ -137,14 +133,6 @@ def _caption(f: int, found: int, published: int) -> str:
         return _("f = {f}: {total} parameters. That is it, to the last one.").format(f=f"{f:,}", total=f"{found:,}")
     text = _("f = {f}: {total} parameters, {gap} against the line.")
     return text.format(f=f"{f:,}", total=f"{found:,}", gap=as_gap(found / published))
-
-
-def _receiver(stops: tuple[int, ...], start: int) -> Callable[[str, Any], None]:
-    def receive(name: str, value: Any) -> None:
-        if name == "f_width" and value in stops:
-            controls.keep("f_width", int(value), start)
-
-    return receive
 
 
 # ---- the ledger itself ----

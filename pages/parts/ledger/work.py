@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -51,12 +48,12 @@ def _windowed(work: costs.Work) -> bool:
     return _halved(work) and work.config.window is not None
 
 
-def _kept_stop(key: str, stops: tuple[int, ...], default: int) -> Callable[[str, Any], None]:
-    def receive(name: str, value: Any) -> None:
-        if name == key and value in stops:
-            controls.keep(key, int(value), default)
+def _counted(word: str, label: str, stops: tuple[int, ...]) -> controls.Dial:
+    return controls.Dial(word, label, stops, 4096, shown=tuple(f"{n:,}" for n in stops))
 
-    return receive
+
+TEXT_TOKENS = _counted("work_n", N_("Tokens in the text"), costs.TEXTS)
+STEP_TOKENS = _counted("step_tokens", N_("Tokens in one step"), costs.AT_ONCE)
 
 
 # ---- FLOPs ----
@@ -74,7 +71,7 @@ def flops(model: Model) -> None:
         masked = controls.switch("only pairs the mask allows", False, key="work_causal")
     work = costs.Work(model.config, masked)
     found = frame.cached(costs.forward, work).numpy() / (2 if unit == "mac" else 1)
-    n = int(controls.kept("work_n", 4096, controls.near(costs.TEXTS)))
+    n = int(TEXT_TOKENS.now())
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _curves(work, found, n)
@@ -132,9 +129,9 @@ def _curves(work: costs.Work, found: np.ndarray, n: int) -> None:
             key="work_curves",
             quantity="flops",
             says=_("Work of one forward pass against the length of the text."),
-            slider=live.Slider("work_n", _("Tokens in the text"), costs.TEXTS, n, tuple(f"{t:,}" for t in costs.TEXTS)),
+            slider=TEXT_TOKENS.slider(),
             captions=[_cells(work, t) for t in costs.TEXTS],
-            released=_kept_stop("work_n", costs.TEXTS, 4096),
+            released=TEXT_TOKENS.receive,
         ),
         np.stack([linear, square, found.sum(1)]),
         np.array(costs.TEXTS),
@@ -218,25 +215,21 @@ def training(model: Model) -> None:
 
 
 def _states(model: Model, found: np.ndarray) -> None:
-    n = int(controls.kept("step_tokens", 4096, controls.near(costs.AT_ONCE)))
     bars = np.zeros((len(found), 2, len(costs.STATES)))
     bars[:, 0, 0] = found[:, 0]
     bars[:, 1] = found
-    slider = live.Slider(
-        "step_tokens", _("Tokens in one step"), costs.AT_ONCE, n, tuple(f"{t:,}" for t in costs.AT_ONCE)
-    )
     caption = _("{n} tokens at once: {all}, {ratio} × what it takes to hold the weights.")
     stack.show(
         live.Picture(
             key="states_bars",
             quantity="training",
             says=_("Memory for the weights alone, and for training, state by state."),
-            slider=slider,
+            slider=STEP_TOKENS.slider(),
             captions=[
                 caption.format(n=f"{t:,}", all=as_bytes(row.sum()), ratio=f"{row.sum() / row[0]:.3g}")
                 for t, row in zip(costs.AT_ONCE, found, strict=True)
             ],
-            released=_kept_stop("step_tokens", costs.AT_ONCE, 4096),
+            released=STEP_TOKENS.receive,
         ),
         bars,
         [_("To use it: the weights"), _("To train it")],

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -43,7 +40,7 @@ def typed() -> tuple[dates_task.Source, int, int]:
 
 
 def _choose(text: str) -> None:
-    controls.keep("date", text, dates_task.TEXT)
+    controls.Setting("date", dates_task.TEXT).keep(text)
     controls.forget("date_step", "date_cell")
 
 
@@ -97,27 +94,14 @@ def _result(source: dates_task.Source, answer: str) -> None:
         say(template, text=source.text, answer=answer, true=true)
 
 
-def _slider(found: ed.Unfolding, *, hidden: bool = False) -> live.Slider:
+def _dial(found: ed.Unfolding) -> controls.Dial:
     """One stop for each sign that is written."""
     shown = tuple(f"{step} · {sign}" for step, sign in zip(STOPS, found.written, strict=True))
-    at = int(controls.kept("date_step", STOPS[-1], controls.near(STOPS)))
-    return live.Slider("date_step", _("Signs written"), STOPS, at, shown, together=True, hidden=hidden)
+    return controls.Dial("date_step", N_("Signs written"), STOPS, STOPS[-1], shown=shown)
 
 
-def _cell(found: ed.Unfolding) -> tuple[int, int] | None:
-    cell = controls.kept("date_cell", None, controls.as_cell)
-    return cell if cell and cell[0] < len(found.written) and cell[1] < len(found.source) else None
-
-
-def _receive(found: ed.Unfolding) -> Callable[[str, Any], None]:
-    cells = controls.released_cell(len(found.written), len(found.source), "date_cell")
-
-    def receive(name: str, value: Any) -> None:
-        cells(name, value)
-        if name == "date_step" and value in STOPS:
-            controls.keep(name, value, STOPS[-1])
-
-    return receive
+def _cell(found: ed.Unfolding) -> controls.Setting:
+    return controls.Setting("date_cell", None, controls.within(len(found.written), len(found.source)), heard="cell")
 
 
 def _cross(found: ed.Unfolding) -> None:
@@ -136,9 +120,9 @@ def _cross(found: ed.Unfolding) -> None:
             key="date_cross",
             quantity="weights",
             says=_("Cross-attention: one row for each sign that is written, one column for each sign that was read."),
-            slider=_slider(found),
+            slider=_dial(found).slider(together=True),
             captions=captions,
-            released=_receive(found),
+            released=controls.receivers(_cell(found), _dial(found)),
         ),
         found.cross,
         rows=list(found.written),
@@ -152,7 +136,7 @@ def _cross(found: ed.Unfolding) -> None:
             most=36,
         ),
         shut=found.cross_shut,
-        cell=_cell(found),
+        cell=_cell(found).now(),
         row=list(range(len(found.written))),
     )
 
@@ -163,7 +147,7 @@ def _decoder(found: ed.Unfolding) -> None:
             key="date_decoder",
             quantity="weights",
             says=_("The decoder's self-attention: each step reads the signs written before it."),
-            slider=_slider(found, hidden=True),
+            slider=_dial(found).slider(together=True, hidden=True),
         ),
         found.decoder,
         rows=list(found.written),
@@ -188,7 +172,10 @@ def _plain(values: np.ndarray, names: list[str], key: str, says: str) -> None:
 def _next(found: ed.Unfolding) -> None:
     bars.show(
         live.Picture(
-            key="date_next", quantity="written_probs", says=_(ed.WRITTEN_PROBS.says), slider=_slider(found, hidden=True)
+            key="date_next",
+            quantity="written_probs",
+            says=_(ed.WRITTEN_PROBS.says),
+            slider=_dial(found).slider(together=True, hidden=True),
         ),
         list(ed.TARGETS),
         found.probs,

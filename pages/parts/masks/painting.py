@@ -85,15 +85,22 @@ def prediction() -> None:
 def mask_of(reading: Reading, layer: int, head: int, kind: str) -> mk.Demo:
     """Pattern, size and painting as the URL says; whatever does not fit this sentence is left out."""
     n = len(reading.ids)
-    stops, kept = mk.stops(kind, n), controls.kept(f"mask_{kind}", None, controls.as_number)
-    size = mk.usual(kind, n) if kept is None else int(min(stops, key=lambda stop: abs(stop - kept)))
-    return mk.Demo(sentence.of(reading), layer, head, kind, size, painted(n))
+    written = painting(n).now()
+    paint = mk.unspell(written, n) if written else None
+    return mk.Demo(sentence.of(reading), layer, head, kind, int(dial(kind, n).now()), paint or mk.Paint())
 
 
-def painted(n: int) -> mk.Paint:
-    """The painting in the URL, if it was made for as many tokens."""
-    written = controls.kept("mask_paint", "", lambda text: text if mk.unspell(text, n) else None)
-    return (mk.unspell(written, n) if written else None) or mk.Paint()
+def painting(n: int) -> controls.Setting:
+    """Read only if it was made for as many tokens."""
+    return controls.Setting("mask_paint", "", lambda text: text if mk.unspell(text, n) else None)
+
+
+def dial(kind: str, n: int) -> controls.Dial:
+    """The size of the pattern; the stop that is the causal mask, or none at all, says so."""
+    stops, causal = mk.stops(kind, n), mk.usual(kind, n)
+    names = {causal: _("causal")} | ({n: _("no mask")} if kind == "prefix" else {})
+    shown = tuple(f"{stop} · {names[stop]}" if stop in names else str(stop) for stop in stops)
+    return controls.Dial(f"mask_{kind}", SIZES[kind], stops, causal, shown=shown)
 
 
 def causal(reading: Reading, layer: int, head: int) -> mk.Demo:
@@ -109,33 +116,28 @@ def reset() -> None:
 def unmask(n: int) -> None:
     """Everybody sees everything."""
     reset()
-    controls.keep("mask_kind", "prefix")
-    controls.keep("mask_prefix", n)
+    controls.Setting("mask_kind").keep("prefix")
+    controls.Setting("mask_prefix").keep(n)
 
 
 def receiver(demo: mk.Demo) -> Callable[[str, Any], None]:
     """What the picture lets go: the slider's stop, a stroke of the brush."""
-    n, stops = len(demo.text), mk.stops(demo.kind, len(demo.text))
+    n, size = len(demo.text), dial(demo.kind, len(demo.text))
 
     def receive(name: str, value: Any) -> None:
-        if name == f"mask_{demo.kind}" and value in stops:
-            controls.keep(name, value)
+        size.receive(name, value)
         stroke = matrix.stroke(value, n, n) if name == "paint" and n <= mk.PAINTABLE else None
         if stroke:
             plain = mk.pattern(demo.kind, n, demo.size)
-            controls.keep("mask_paint", mk.spell(demo.paint.stroke(*stroke).needed(plain)), "")
+            painting(n).keep(mk.spell(demo.paint.stroke(*stroke).needed(plain)) or None)
 
     return receive
 
 
 def slider(demo: mk.Demo, *, hidden: bool = False) -> live.Slider | None:
-    """The size of the pattern; the stop that is the causal mask, or none at all, says so."""
-    n, stops = len(demo.text), mk.stops(demo.kind, len(demo.text))
-    if len(stops) < 2:
-        return None
-    names = {mk.usual(demo.kind, n): _("causal")} | ({n: _("no mask")} if demo.kind == "prefix" else {})
-    shown = tuple(f"{stop} · {names[stop]}" if stop in names else str(stop) for stop in stops)
-    return live.Slider(f"mask_{demo.kind}", _(SIZES[demo.kind]), stops, demo.size, shown, together=True, hidden=hidden)
+    """None where there is only one size: a text of one token."""
+    size = dial(demo.kind, len(demo.text))
+    return size.slider(together=True, hidden=hidden) if len(size.stops) > 1 else None
 
 
 # ---- the pictures ----
@@ -236,6 +238,7 @@ def next_word(demo: mk.Demo, found: mk.Frames) -> None:
             quantity="next_probs",
             says=_("How likely each word is to come next."),
             slider=slider(demo, hidden=True),
+            released=dial(demo.kind, len(demo.text)).receive,
         ),
         [word.token for word in found.words],
         found.probs,
@@ -282,20 +285,19 @@ def travel(demo: mk.Demo) -> None:
         found = frame.cached(gradients.influence, demo.wiring, True)
     left, right = st.columns([3, 2], gap="medium")
     with left:
+        depth = controls.Dial("mask_depth", N_("Blocks passed"), found.depths, found.depths[-1])
         moved, tokens = [int((one != 0).sum()) for one in found.values], sentence.names(demo.text.tokens)
         matrix.show(
             live.Picture(
                 key="gradients",
                 quantity="influence",
                 says=_(gradients.INFLUENCE.says),
-                slider=live.Slider(
-                    "mask_depth", _("Blocks passed"), found.depths, _depth(found), tuple(str(d) for d in found.depths)
-                ),
+                slider=depth.slider(),
                 captions=[
                     _("{count} gradients are not zero, {leaks} of them forbidden").format(count=count, leaks=leak)
                     for count, leak in zip(moved, found.leaks, strict=True)
                 ],
-                released=_keep_depth(found),
+                released=depth.receive,
             ),
             found.values,
             rows=[tokens[i] for i in found.rows],
@@ -322,15 +324,3 @@ def _bound(values: np.ndarray) -> float:
 
 def _worst(found: gradients.Influence) -> tuple[tuple[int, int], ...]:
     return (found.worst,) if found.worst else ()
-
-
-def _depth(found: gradients.Influence) -> int:
-    return int(controls.kept("mask_depth", found.depths[-1], controls.near(found.depths)))
-
-
-def _keep_depth(found: gradients.Influence) -> Callable[[str, Any], None]:
-    def receive(name: str, value: Any) -> None:
-        if name == "mask_depth" and value in found.depths:
-            controls.keep(name, value, found.depths[-1])
-
-    return receive

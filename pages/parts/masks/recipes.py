@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -68,6 +66,9 @@ def _exam(exam: np.ndarray) -> None:
 SAYS = {"hide": N_("True hides"), "keep": N_("True keeps")}
 FILLS = {"inf": N_("−∞"), "1e9": N_("−1e9"), "core": N_("−∞, empty row → 0")}
 PRECISIONS = {"float32": N_("float32"), "float16": N_("float16")}
+DIAGONAL = controls.Dial(
+    "mask_k", N_("Diagonal k"), mc.DIAGONALS, mc.Recipe().diagonal, shown=tuple(f"k = {k}" for k in mc.DIAGONALS)
+)
 SLIPS = {  # what a programmer meant to write, and four slips
     "right": (N_("As it should be"), mc.Recipe()),
     "late": (N_("Off by one: k=2"), mc.Recipe(2)),
@@ -92,7 +93,7 @@ def recipes(demo: mk.Demo) -> None:
         fill = controls.choice("A hidden score becomes", FILLS, "inf", key="mask_fill")
     with three:
         precision = controls.choice("Precision", PRECISIONS, "float32", key="mask_float")
-    diagonal = int(controls.kept("mask_k", 1, controls.near(mc.DIAGONALS)))
+    diagonal = int(DIAGONAL.now())
     recipe = mc.Recipe(diagonal, says, fill, precision)
     scaled = frame.cached(oh.head_of, oh.Demo(demo.text, demo.layer, demo.head)).scaled
     cooked = mc.cook(scaled, recipe)
@@ -107,11 +108,9 @@ def recipes(demo: mk.Demo) -> None:
 
 def _write(recipe: mc.Recipe) -> None:
     """A slip in one click."""
-    plain = mc.Recipe()
-    controls.keep("mask_true", recipe.says, plain.says)
-    controls.keep("mask_fill", recipe.fill, plain.fill)
-    controls.keep("mask_float", recipe.precision, plain.precision)
-    controls.keep("mask_k", recipe.diagonal, plain.diagonal)
+    for word, value in (("true", recipe.says), ("fill", recipe.fill), ("float", recipe.precision)):
+        controls.Setting(f"mask_{word}").keep(value)
+    DIAGONAL.keep(recipe.diagonal)
 
 
 def _map(demo: mk.Demo, scaled: np.ndarray, recipe: mc.Recipe) -> None:
@@ -123,10 +122,8 @@ def _map(demo: mk.Demo, scaled: np.ndarray, recipe: mc.Recipe) -> None:
             key="cooked",
             quantity="weights",
             says=_("The head's weights as these lines compute them. Hatched: hidden. Empty: not a number."),
-            slider=live.Slider(
-                "mask_k", _("Diagonal k"), mc.DIAGONALS, recipe.diagonal, tuple(f"k = {k}" for k in mc.DIAGONALS)
-            ),
-            released=_keep_diagonal,
+            slider=DIAGONAL.slider(),
+            released=DIAGONAL.receive,
         ),
         values,
         rows=tokens,
@@ -134,11 +131,6 @@ def _map(demo: mk.Demo, scaled: np.ndarray, recipe: mc.Recipe) -> None:
         look=matrix.Look(tall=330),
         shut=shut,
     )
-
-
-def _keep_diagonal(name: str, value: Any) -> None:
-    if name == "mask_k" and value in mc.DIAGONALS:
-        controls.keep(name, value, 1)
 
 
 def _pattern(cooked: mc.Cooked, diagonal: int) -> None:
@@ -209,9 +201,9 @@ def batch(demo: mk.Demo) -> None:
     with right:
         side = controls.choice("Side", SIDES, "left", key="pad_side", hide_label=True)
         hidden = controls.switch("Padding mask", True, key="pad_mask")
-        texts = [sentence.read(text) for text in OTHERS]
-        rows = (demo.text.ids[:BATCHED], *(reading.ids for reading in texts))
-        found = frame.cached(padding.padded, padding.Batch(rows, demo.layer, demo.head, side, hidden))
+        mine = sentence.Text(demo.text.subject, demo.text.ids[:BATCHED], demo.text.tokens[:BATCHED])
+        texts = (mine, *(sentence.of(sentence.read(text)) for text in OTHERS))
+        found = frame.cached(padding.padded, padding.Batch(texts, demo.layer, demo.head, side, hidden))
         prose("masks", "batch")
         if len(demo.text) > BATCHED:
             say("Of a long text, the first «most» tokens are in the batch.", most=BATCHED)

@@ -12,16 +12,24 @@ from pages.shared.text import N_, say
 MOST = 16  # terms drawn; of more only the largest, as the formula above holds them all
 
 
-def show(made: Provenance, *, key: str, quantity: str, says: str) -> None:
+def show(made: Provenance, *, key: str, quantity: str, says: str, among: int | None = None) -> None:
     """The formula down to the value on the screen, and under it the numbers it is made of, one term a line: a table of
-    three columns fits where a strip of all terms would be cut off."""
+    three columns fits where a strip of all terms would be cut off.
+
+    among: a term that is drawn however little it weighs.
+    """
     lines = r" \\ ".join(f"&{line}" for line in made.lines)
-    st.latex(rf"\begin{{aligned}}{lines}\end{{aligned}}\,")  # KaTeX's last row juts out 2px: room, or it would scroll
+    st.latex(
+        rf"\small\begin{{aligned}}{lines}\end{{aligned}}\,"
+    )  # KaTeX's last row juts out 2px: room, or it would scroll
     names, values = zip(*made.rows, strict=True)
     numbers = np.stack([np.asarray(v, float) for v in values], 1)
     terms = list(made.columns) if made.columns else [str(i) for i in range(len(numbers))]
     if len(numbers) > MOST:
-        largest = np.sort(np.argsort(-np.abs(numbers[:, -1]), kind="stable")[:MOST])
+        weight = np.abs(numbers[:, -1])
+        if among is not None:
+            weight[among] = np.inf
+        largest = np.sort(np.argsort(-weight, kind="stable")[:MOST])
         say("Under the sum: the «n» largest of its «all» products.", n=MOST, all=len(numbers))
         numbers, terms = numbers[largest], [terms[i] for i in largest]
     look = matrix.Look(
