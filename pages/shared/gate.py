@@ -29,6 +29,7 @@ FRONTEND = Path(st.__file__).parent / "static"  # what Streamlit sends every bro
 START = (Path(__file__).parent / "start.js").read_text("utf8")  # what runs before Streamlit's own scripts
 SHUT = ("/_stcore/metrics", "/_stcore/agent")  # nobody who visits needs these
 UPLOADS = "/_stcore/upload_file/"
+PICTURES = "/_stcore/bidi-components/"  # our painters' scripts, out of a folder that holds their Python too
 TYPES = {".js": b"text/javascript; charset=utf-8", ".css": b"text/css; charset=utf-8"}
 SMALL = 1024  # bytes; below that compressing saves no packet
 LEVEL = 6  # the highest costs a quarter more time and saves a third of a percent
@@ -108,7 +109,7 @@ class Gate:
         return await self.app(scope, receive, guarded)
 
     def _refusal(self, scope: Scope, path: str) -> tuple[int, str] | None:
-        if path.startswith(SHUT):
+        if path.startswith(SHUT) or (path.startswith(PICTURES) and Path(path).suffix not in TYPES):
             return 404, "Not found."
         length = _header(scope, b"content-length")
         if length.isdigit() and int(length) > self._most:  # without a length, Streamlit counts while it reads
