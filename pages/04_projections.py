@@ -11,7 +11,7 @@ from pages.shared.text import _, prose
 frame.begin()
 
 # What you can change.
-left, right = st.columns(2, vertical_alignment="bottom")
+left, right = st.columns([5, 7], vertical_alignment="bottom")  # six blocks and six heads in a row
 with left:
     frame.heading("04_projections")
 with right:

@@ -158,8 +158,10 @@ def test_the_first_minute(visitor):
 
 
 def test_choosing_a_block_and_a_head_needs_no_server_and_ends_in_the_link(visitor):
-    visit = visitor().open("/?guess=Amy")
+    visit = visitor().open("/")
     page = visit.page
+    page.get_by_role("radio", name="Amy", exact=True).click()
+    visit.settle()
     canvas = page.locator(".live canvas").first
     before = canvas.evaluate("c => c.toDataURL()")
     page.get_by_role("button", name="Block 2").click()
@@ -181,7 +183,9 @@ def test_the_language_can_be_switched_and_stays(visitor, other):
 
 
 def test_a_stage_of_the_map_opens_its_page_in_the_visitors_language(visitor):
-    visit = visitor().open("/?guess=Amy&lang=zh&map_block=1")
+    visit = visitor().open("/?lang=zh&map_block=1")
+    visit.page.get_by_role("radio", name="Amy", exact=True).click()
+    visit.settle()
     visit.page.locator("button.title", has_text="注意力").first.click()
     visit.page.get_by_role("heading", name="注意力，一步一步").wait_for()
     visit.page.wait_for_url(re.compile(r"/attention\?lang=zh$"))

@@ -128,10 +128,12 @@ def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
 
 
 def open_keys(room: Room, guessed: bool) -> list[int]:
-    """The keys that are shown: the two that the guess is about stay away until it has been made."""
+    """The keys that are shown: of the two that the guess is about, the less asked for stays away until it is made."""
     found = frame.cached(pj.pair, room.demo)
-    hidden = () if guessed or found is None else (found.first, found.second)
-    return [i for i in range(len(room.names)) if i not in hidden]
+    if guessed or found is None:
+        return list(range(len(room.names)))
+    hidden = found.first if found.weights[0] < found.weights[1] else found.second
+    return [i for i in range(len(room.names)) if i != hidden]
 
 
 def turning(room: Room, guessed: bool) -> None:
@@ -236,7 +238,7 @@ def shares(room: Room, guessed: bool) -> None:
         percent=True,
     )
     if len(shown) < len(room.names):
-        say("The two keys that you are asked about appear once you have guessed.")
+        say("One of the two keys that you are asked about appears once you have guessed.")
     if len(keys) < len(shown):
         say(
             "Listed are the «n» keys that are asked for most; the plane shows all «all».",
