@@ -54,3 +54,25 @@ def test_other_sliders_stand_still(visit):
     page.mouse.up()
     page.wait_for_url(re.compile("add_c="))
     visit.check()
+
+
+def test_a_bar_is_taken_by_the_hand(visit):
+    page = visit.open("/softmax?scores_of=typed&scores=2+1+0.1").page
+    dragged = page.locator(".live[data-quantity=shares]:not([data-signature])").first
+    canvas, slider = dragged.locator("canvas").first, dragged.locator("input[type=range]")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    page.mouse.click(box["x"] + 130, box["y"] + 48)  # the second bar
+    page.wait_for_url(re.compile("drag=1"))
+    visit.settle()
+    canvas.scroll_into_view_if_needed()
+    box, rest = canvas.bounding_box(), int(slider.input_value())
+    page.mouse.move(box["x"] + 180, box["y"] + 48)
+    page.mouse.down()
+    for x in range(180, 400, 20):
+        page.mouse.move(box["x"] + x, box["y"] + 48)
+    assert int(slider.input_value()) > rest, "the slider follows the bar"
+    page.mouse.up()
+    page.wait_for_url(re.compile("drag_to="))
+    visit.settle()
+    visit.check()

@@ -253,3 +253,14 @@ def test_the_answer_waits_for_the_guess():
     assert told not in words(open_page(PAGE))
     assert told in words(open_page(PAGE, shuffled="?"))
     assert "The mask alone tells something" in words(open_page(PAGE, future="on"))
+
+
+def test_a_model_that_has_its_places_already_is_told_in_a_sentence(monkeypatch):
+    def none(_demo, _scheme):
+        raise sentence.Cannot(po.PLACED)
+
+    monkeypatch.setattr(po, "moved", none)
+    for lang, told in (("en", po.PLACED), ("zh", "这个模型在第一个块之前")):
+        app = open_page(PAGE, lang=lang)
+        assert not app.exception
+        assert [told in box.value for box in app.warning] == [True]

@@ -121,7 +121,7 @@ def _tower(demo: asm.Demo, reading: Reading, tower: asm.Stack) -> None:
 def _told(demo: asm.Demo, made: asm.Assembled) -> None:
     """Shape, range and parameters; and what torch's own layer says."""
     template = N_("Out comes «shape», between «low» and «high»; the block has «parameters» parameters.")
-    numbers = dict(low=f"{made.low:.2f}", high=f"{made.high:.2f}", parameters=f"{made.parameters:,}")
+    numbers = dict(low=f"{made.low:.2f}".replace("-", "−"), high=f"{made.high:.2f}", parameters=f"{made.parameters:,}")
     say(template, shape=f"({', '.join(map(str, made.shape))})", **numbers)
     if made.gap is not None:
         template = N_(

@@ -39,6 +39,7 @@ SHOWN = {"scores": N_("scores"), "weights": N_("weights")}
 BASE = controls.Dial("pe_base", N_("Base"), po.BASES, shown=tuple(f"{b:,.0f}" for b in po.BASES))
 PLACE = controls.Dial("pe_place", N_("Place"), po.PLACES)
 OFFSET = controls.Dial("pe_offset", "k", po.OFFSETS)
+PLACED = N_("This model has added a row for every position before the first block: no scheme can stand in its place.")
 SLOPE = controls.Dial("slope_m", N_("Slope m"), po.SLOPES, shown=tuple(f"{m:.4f}" for m in po.SLOPES))
 START = controls.Dial("starts_at", N_("Text begins at"), po.STARTS)
 
@@ -278,8 +279,12 @@ def schemes(reading: Any) -> None:
     with four:
         step = controls.choice("Shown", SHOWN, "scores", key="scheme_step")
     demo = po.Demo(sentence.of(reading), layer, head, same=same)
+    try:
+        found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
+    except sentence.Cannot as no:
+        st.warning(_(str(no)))
+        return
     st.fragment(_along)(demo)
-    found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
     bound = max(float(np.abs(m.scores[np.isfinite(m.scores)]).max()) for m in found.values())
     places = [*st.columns(3, gap="medium"), *st.columns(3, gap="medium")]
     for place, scheme in zip(places, (*po.SCHEMES[1:], po.SCHEMES[0]), strict=False):

@@ -48,7 +48,7 @@ const ORDER = {
   },
 
   place(view, x) {
-    return Math.max(0, Math.min(view.meta.tokens.length - 1, Math.floor((x - view.left) / view.cell)));
+    return Math.max(0, Math.min(view.meta.tokens.length - 1, Math.floor((x - view.margin) / view.cell)));
   },
 
   lift(view, from, to) {
@@ -88,8 +88,8 @@ const ORDER = {
 
   layout(view) {
     const { place, card, gap, bar, number, strip } = CARDS;
-    view.left = view.width < 560 ? 0 : CARDS.left; // no room for titles on a narrow screen
-    view.cell = (view.width - view.left) / view.meta.tokens.length;
+    view.margin = view.width < 560 ? 0 : CARDS.left; // no room for titles on a narrow screen
+    view.cell = (view.width - view.margin) / view.meta.tokens.length;
     view.tops = { card: place, bar: place + card + gap, number: place + card + gap + bar, strip: place + card + 2 * gap + bar + number };
     view.high = view.tops.strip + strip;
     view.pen = sized(view.canvas, view.width, view.high, view.ratio);
@@ -100,15 +100,15 @@ const ORDER = {
     pen.fillStyle = view.paper;
     pen.fillRect(0, 0, view.width, view.high);
     pen.textBaseline = "middle";
-    if (view.left) {
+    if (view.margin) {
       pen.textAlign = "left";
       pen.font = `600 12px ${view.font}`;
       pen.fillStyle = view.ink;
       const { place, changed, output } = meta.words;
-      for (const [text, y] of [[place, CARDS.place / 2], [changed, tops.number + 9], [output, tops.strip + 10]]) pen.fillText(clip(pen, text, view.left - 6), 0, y);
+      for (const [text, y] of [[place, CARDS.place / 2], [changed, tops.number + 9], [output, tops.strip + 10]]) pen.fillText(clip(pen, text, view.margin - 6), 0, y);
     }
     ORDER.order(view).forEach((from, p) => ORDER.column(view, p, from));
-    if (view.left || view.cell > 30) return;
+    if (view.margin || view.cell > 30) return;
     pen.fillStyle = view.ink;
     pen.textAlign = "left"; // on a narrow screen no number fits under its bar, but the name of the bars does
     pen.font = `600 12px ${view.font}`;
@@ -118,7 +118,7 @@ const ORDER = {
   column(view, p, from) {
     const { pen, meta, tops, cell } = view, n = meta.tokens.length, at = view.frame * n + from;
     const token = view.arrays.places.values[at], changed = view.arrays.changed.values[at];
-    const x = view.left + p * cell, wide = cell - (cell > 8 ? 3 : 1), cards = meta.cards[view.dark ? "dark" : "light"];
+    const x = view.margin + p * cell, wide = cell - (cell > 8 ? 3 : 1), cards = meta.cards[view.dark ? "dark" : "light"];
     pen.textAlign = "center";
     pen.font = `12px ${view.font}`;
     pen.fillStyle = view.colours.quiet;
