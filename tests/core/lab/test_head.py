@@ -200,7 +200,10 @@ def test_facts_that_the_page_tells():
     sink = facts.sink(onehead.head_of(onehead.Demo(sentence.of(READING), 4, 2)))
     assert sink.weight == pytest.approx(0.64, abs=0.01)
     assert (sink.length, sink.others) == (pytest.approx(0.51, abs=0.01), pytest.approx(4.43, abs=0.01))
-    assert facts.sink(onehead.head_of(onehead.Demo(READING.ids[:1], READING.tokens[:1]))) is None
+    assert (
+        facts.sink(onehead.head_of(onehead.Demo(sentence.Text(sentence.FIRST, READING.ids[:1], READING.tokens[:1]))))
+        is None
+    )
     recorded, both = facts.bilinear(DEMO, 13, 3)
     assert both == pytest.approx(recorded, rel=1e-4)
     assert facts.unprojected(sentence.of(READING), 5) > 0.99
