@@ -98,7 +98,7 @@ def heated(head: Head, temperature: float) -> Head:
 def frames(demo: Demo, step: str) -> Frames:
     """One step of the chosen head at each of TEMPERATURES, in one broadcast call; everywhere: in one batched pass."""
     if demo.everywhere:
-        return _finished(*_everywhere(demo), step)
+        return finished(*_everywhere(demo), step)
     return tempered(kept(head_of, replace(demo, temperature=1.0)), step)
 
 
@@ -110,10 +110,10 @@ def tempered(head: Head, step: str) -> Frames:
     )
     if step == "scores":
         return Frames(to_numpy(scores[None]))
-    return _finished(scaled / torch.tensor(TEMPERATURES)[:, None, None], scores, allowed, v, step)
+    return finished(scaled / torch.tensor(TEMPERATURES)[:, None, None], scores, allowed, v, step)
 
 
-def _finished(scaled: Tensor, scores: Tensor, allowed: Tensor, v: Tensor, step: str) -> Frames:
+def finished(scaled: Tensor, scores: Tensor, allowed: Tensor, v: Tensor, step: str) -> Frames:
     """From the scaled scores (frame, query, key) on: the mask, softmax, the mixture."""
     if step in ("scores", "scaled"):
         return Frames(to_numpy(scores if step == "scores" else scaled))

@@ -151,11 +151,9 @@ def test_every_slip_is_one_click_with_its_consequence(name):
 @pytest.mark.parametrize(("side", "mask"), [("left", True), ("left", False), ("right", False)])
 def test_the_batch_is_cores(side, mask):
     app = open_page(PAGE, pad_side=side, pad_mask=str(mask).lower())
-    rows = (
-        READING.ids,
-        *(sentence.read(t).ids for t in ("Anna is a girl. Tom is a", "Tom was very thirsty. He wanted to")),
-    )
-    found = padding.padded(padding.Batch(rows, side=side, mask=mask))
+    every = (sentence.SENTENCE, "Anna is a girl. Tom is a", "Tom was very thirsty. He wanted to")
+    texts = tuple(sentence.of(sentence.read(t)) for t in every)
+    found = padding.padded(padding.Batch(texts, side=side, mask=mask))
     np.testing.assert_allclose(picture(app, "ragged")[1]["values"], found.weights, atol=1e-3)
     for leaked, p in zip(found.leaked, found.p, strict=True):
         assert f"**{leaked:.1%}**" in text(app)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from core import attention as at
-from core.lab.head import Frames, _finished
+from core.lab.head import Frames, finished
 from core.lab.provenance import Head
 from core.trace import Trace
 
@@ -120,7 +120,7 @@ def widened(free: Free, step: str) -> Frames:
     scores = products[widths - 1]
     root = widths.float().sqrt() if free.scaling else torch.ones(len(widths))
     allowed = at.allowed_pairs("causal" if free.mask else "none", FREE_TOKENS)
-    return _finished(scores / (free.temperature * root[:, None, None]), scores, allowed, v, step)
+    return finished(scores / (free.temperature * root[:, None, None]), scores, allowed, v, step)
 
 
 @dataclass(frozen=True)

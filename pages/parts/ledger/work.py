@@ -74,7 +74,7 @@ def flops(model: Model) -> None:
     n = int(TEXT_TOKENS.now())
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _curves(work, found, n)
+        _curves(work, found)
     with right:
         _crossing(work)
         prose("ledger", "flops")
@@ -119,7 +119,7 @@ def _rule(model: Model, row: np.ndarray, n: int, unit: str) -> None:
     prose("ledger", "two_n", **numbers)
 
 
-def _curves(work: costs.Work, found: np.ndarray, n: int) -> None:
+def _curves(work: costs.Work, found: np.ndarray) -> None:
     linear = found[:, [costs.STEPS.index(s) for s in ("projections", "ffn")]].sum(1)
     square = found[:, [costs.STEPS.index(s) for s in ("scores", "mixture")]].sum(1)
     cross = costs.crossover(work)
