@@ -156,8 +156,8 @@ def topics() -> Iterator[Quantity]:
     yield from hold_all(trace, z=numbers(z), W_O=numbers(out).T)
     trace, demo = Trace(), query.Demo(text.of(reading))
     query.turn(demo, trace=trace)
-    q = query._part(demo, "q_rot")[-1].double()
-    one, two, _kept = query.axes(q, query._part(demo, "k_rot").double())
+    q = query.part(demo, "q_rot")[-1].double()
+    one, two, _kept = query.axes(q, query.part(demo, "k_rot").double())
     assert abs(float(one @ two)) < 1e-9
     np.testing.assert_allclose(trace["turned_q"].value[0], q, atol=1e-6)
     yield from hold_all(trace, q=numbers(q), e1=numbers(one), e2=numbers(two), degrees=np.array(query.ANGLES))

@@ -144,7 +144,7 @@ def test_a_change_that_is_not_asked_for_is_none():
     assert Change().edits(48) == []
     assert type(Change().trace(48)) is Trace
     assert [name for name, _ in Change(scaling=False, rotation=False, mask=False).edits(4)] == [
-        "angles", "block*.scaled", "block*.allowed",
+        "angles", "pos_embed", "block*.scaled", "block*.allowed",
     ]  # fmt: skip
     assert [name for name, _ in Change(temperature=2.0, muted=((1, 0),), window=2).edits(4)] == [
         "block*.scaled", "block*.allowed", "block1.z",

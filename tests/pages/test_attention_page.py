@@ -167,14 +167,13 @@ def test_every_choice_survives_leaving_and_coming_back(choices):
 
 @pytest.mark.parametrize(("step", "column"), [("weights", 13), ("scaled", 11), ("scores", 3), ("z", 7)])
 def test_what_a_number_is_made_of_fits_beside_the_picture(step, column):
-    """Eight columns at most, and the chosen one among them however small it is."""
+    """Sixteen terms at most, one a line, and the chosen one among them however small it is."""
     word = "zcell" if step == "z" else "cell"
     app = open_page(PAGE, step=step, cut="look", **{word: f"13,{column}"})
     meta, arrays = picture(app, f"made_{step}")
-    assert arrays["values"].shape[-1] == 8
+    assert arrays["values"].shape[-2] == (16 if step == "scores" else 14)
     if step in ("weights", "scaled"):
-        assert READING.tokens[column] in meta["columns"]
         found = head.head_of(head.Demo(sentence.of(READING)))
-        at = meta["columns"].index(READING.tokens[column])
-        assert arrays["values"].reshape(-1, 8)[-1, at] == pytest.approx(getattr(found, step)[13, column], abs=1e-5)
-    assert f"the 8 largest of {48 if step == 'scores' else 14} columns" in words(app)
+        at = column  # all fourteen are shown
+        assert arrays["values"][..., at, -1] == pytest.approx(getattr(found, step)[13, column], abs=1e-5)
+    assert ("Under the sum: the 16 largest of its 48 products" in words(app)) is (step == "scores")

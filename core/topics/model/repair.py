@@ -60,9 +60,9 @@ def lines(text: Text) -> tuple[str, ...]:
 
 
 def wires(text: Text) -> tuple[str, ...]:
-    """Those of WIRES that this text's model has."""
-    there = lines(text)
-    return tuple(wire for wire in WIRES if NEEDS.get(wire, "q") in there)
+    """Those of WIRES that this text's model has; a single head cannot be merged in the wrong order."""
+    there, n_heads = lines(text), subject.config(text.subject).n_heads
+    return tuple(wire for wire in WIRES if NEEDS.get(wire, "q") in there and (wire != "merge" or n_heads > 1))
 
 
 @dataclass(frozen=True)
