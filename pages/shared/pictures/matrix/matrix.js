@@ -214,7 +214,6 @@ const MATRIX = {
     const { left, top, cell, height: tall } = box;
     const data = pixels.data;
     view.cutRow = isCut(view) ? view.state.cell[0] : -1;
-    MATRIX.point(view);
     for (let r = 0, k = 0; r < rows; r++) {
       const scale = MATRIX.scale(view, r);
       for (let c = 0; c < columns; c++, k += 4) {
