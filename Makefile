@@ -14,6 +14,7 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 LOCKED ?=
 VENV := .venv
+NODE := tests/js/node_modules/.package-lock.json
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH := $(shell grep '^torch==' requirements.txt)
@@ -28,14 +29,16 @@ run: $(VENV)/app
 	$(BIN)/python -m streamlit run app.py
 
 # One line a tool; what takes longer than seconds belongs to `test`.
-check: $(VENV)/tests
+check: $(VENV)/tests $(NODE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/core tests/test_house.py tests/test_project.py
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/core tests/js tests/test_house.py tests/test_project.py
 
-test: $(VENV)/tests chromium
+test: $(VENV)/tests $(NODE) chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/python -m pytest --durations=10 -n $(WORKERS) --dist worksteal
 
 bench: $(VENV)/tests chromium
@@ -88,6 +91,15 @@ lock: $(VENV)/tests
 	    echo "# differ between PyPI and PyTorch's own index, which TORCH_INDEX chooses. All else torch needs is here."; \
 	    $(BIN)/uv pip compile --quiet --no-config --no-header --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-package torch --excludes deploy/cuda.txt $${of%%:*}; } > deploy/$${of##*:}.lock || exit 1; done
+
+# What lints, types and tests the pictures' scripts; the app itself needs no Node.
+$(NODE): tests/js/package-lock.json
+	@if ! command -v npm >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nodejs npm >/dev/null; \
+	fi
+	@command -v npm >/dev/null || { echo "npm is needed to test the pictures' scripts: install Node.js 20 or newer" >&2; exit 1; }
+	cd tests/js && npm ci --silent --no-audit --no-fund
+	touch $@
 
 # Debian's Chromium where we may install it. Where there is none the browser tests fail, loudly; they never skip.
 chromium:

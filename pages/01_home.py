@@ -5,9 +5,9 @@ import streamlit as st
 from core.lab import text
 from core.topics.home import flow as fl
 from pages.parts.home import opening
-from pages.shared import controls, frame, glossary
+from pages.shared import controls, frame, glossary, headings
 from pages.shared.asks import predict
-from pages.shared.text import _, prose
+from pages.shared.text import prose
 
 frame.begin()
 
@@ -33,7 +33,7 @@ with st.container(border=True):
     controls.sentence("Type your own sentence", text.SENTENCE, text.read)
 
 # All pages, the language, and where the model comes from.
-st.header(_("The rooms of this house"), anchor=False)
+headings.section("The rooms of this house")
 opening.rooms()
 prose("home", "model", **opening.facts())
 glossary.show()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.parts.why import recurrence as more
 from pages.parts.why import window as parts
-from pages.shared import controls, frame
+from pages.shared import controls, frame, headings
 from pages.shared.pictures import code
 from pages.shared.text import _, prose, say
 
@@ -26,29 +26,29 @@ guessed = parts.prediction(reading, found)
 parts.reach(reading, found, guessed)
 
 # Hand on, or look directly.
-st.subheader(_("Hand it on, or look directly"), anchor=False)
+headings.section("Hand it on, or look directly")
 if len(reading.tokens) > 1:
     parts.hops(reading)
 else:
     say("One token alone has nobody to ask. Type a few words above.")
 
 # Who is done first, and what it costs.
-st.subheader(_("Who is done first?"), anchor=False)
+headings.section("Who is done first?")
 parts.race(reading)
 
 # What gets lost on the way.
-st.subheader(_("The further back, the fainter"), anchor=False)
+headings.section("The further back, the fainter")
 more.fading(reading)
 with st.container():  # always there: what opens in it moves nothing below
     if controls.switch("What fits into a state?", False, key="rnn_bucket"):
         more.bucket()
 
 # The price.
-st.subheader(_("The bill"), anchor=False)
+headings.section("The bill")
 more.bill(controls.choice("What is counted", parts.MEASURES, "work", key="bill", hide_label=True))
 
 # What to take along.
-st.subheader(_("What changed in 2017"), anchor=False)
+headings.section("What changed in 2017")
 more.change()
 more.timeline()
 

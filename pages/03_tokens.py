@@ -4,8 +4,8 @@ import streamlit as st
 
 from pages.parts.tokens import cutting as parts
 from pages.parts.tokens import vectors as more
-from pages.shared import frame
-from pages.shared.text import _, prose
+from pages.shared import frame, headings
+from pages.shared.text import prose
 
 frame.begin()
 frame.heading("03_tokens")
@@ -22,7 +22,7 @@ def merging() -> None:
 merging()
 
 # Your text, cut in several ways.
-st.subheader(_("Your text in pieces"), anchor=False)
+headings.section("Your text in pieces")
 typed = parts.your_text()
 
 
@@ -34,7 +34,7 @@ def views(text: str) -> None:
 views(typed.text)
 
 # A table of one's own.
-st.subheader(_("Train your own"), anchor=False)
+headings.section("Train your own")
 
 
 @st.fragment
@@ -45,7 +45,7 @@ def training(text: str) -> None:
 training(typed.text)
 
 # From ids to vectors.
-st.subheader(_("An id picks a row"), anchor=False)
+headings.section("An id picks a row")
 
 
 @st.fragment
@@ -62,11 +62,11 @@ def senses() -> None:
     more.senses()
 
 
-st.subheader(_("One row, several meanings"), anchor=False)
+headings.section("One row, several meanings")
 senses()
 
 # And back to text.
-st.subheader(_("From text to text"), anchor=False)
+headings.section("From text to text")
 more.whole_way(typed.text)
 
 # What to notice, check yourself, common mistakes, the words.

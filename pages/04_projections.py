@@ -5,8 +5,8 @@ import streamlit as st
 from pages.parts.projections import ending as more
 from pages.parts.projections import experiments as labs
 from pages.parts.projections import turning as parts
-from pages.shared import controls, frame
-from pages.shared.text import _, prose
+from pages.shared import controls, frame, headings
+from pages.shared.text import prose
 
 frame.begin()
 
@@ -38,7 +38,7 @@ parts.meaning(room)
 # One number of Q, K or V, written out.
 @st.fragment
 def product(room: parts.Room) -> None:
-    st.subheader(_("One matrix makes the query"), anchor=False)
+    headings.section("One matrix makes the query")
     source = parts.source()
     parts.product(room, source)
     more.downloads(room)
@@ -51,7 +51,7 @@ product(room)
 # What a linear layer can and cannot do, one experiment open at a time.
 @st.fragment
 def laboratory(room: parts.Room) -> None:
-    st.subheader(_("What a linear layer can do"), anchor=False)
+    headings.section("What a linear layer can do")
     lab = controls.choice("Experiment", labs.NAMES, "arrows", key="proj_lab", hide_label=True)
     labs.LABS[lab](room)
 

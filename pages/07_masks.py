@@ -5,9 +5,9 @@ import streamlit as st
 from pages.parts.masks import cross
 from pages.parts.masks import painting as parts
 from pages.parts.masks import recipes as masks_more
-from pages.shared import frame
+from pages.shared import frame, headings
 from pages.shared.pictures import code
-from pages.shared.text import _, prose
+from pages.shared.text import prose
 
 frame.begin()
 
@@ -28,12 +28,12 @@ def live_mask() -> None:
 live_mask()
 
 # A model that was trained without one.
-st.subheader(_("What the mask is for: training"), anchor=False)
+headings.section("What the mask is for: training")
 masks_more.cheating()
 
 # A few lines of code, and how they go wrong.
 plain = parts.causal(reading, layer, head)
-st.subheader(_("The mask as code"), anchor=False)
+headings.section("The mask as code")
 
 
 @st.fragment
@@ -44,11 +44,11 @@ def recipes() -> None:
 recipes()
 
 # Sentences of different lengths.
-st.subheader(_("A batch needs padding, padding needs a mask"), anchor=False)
+headings.section("A batch needs padding, padding needs a mask")
 st.fragment(masks_more.batch)(plain)
 
 # One text reads another.
-st.subheader(_("Cross-attention: one text reads another"), anchor=False)
+headings.section("Cross-attention: one text reads another")
 st.fragment(cross.cross)()
 
 # Common mistakes, the words, the code.

@@ -6,9 +6,9 @@ from core.topics.heads import volume as manyheads
 from pages.parts.heads import contributions, questions, silence, why_more, workings
 from pages.parts.heads import fewer_keys as sharing
 from pages.parts.heads import volume as parts
-from pages.shared import frame
+from pages.shared import frame, headings
 from pages.shared.pictures import code
-from pages.shared.text import _, prose
+from pages.shared.text import prose
 
 frame.begin()
 
@@ -40,7 +40,7 @@ volume(reading, parts.chosen(reading))
 # Any number of heads, silent at once.
 @st.fragment
 def silent(reading: parts.Reading) -> None:
-    st.subheader(_("Silence some, keep some"), anchor=False)
+    headings.section("Silence some, keep some")
     silence.silence(reading)
 
 
@@ -50,7 +50,7 @@ silent(reading)
 # MHA, GQA, MQA, MLA.
 @st.fragment
 def fewer(reading: parts.Reading) -> None:
-    st.subheader(_("One slider: from a key and a value for every head to one of each for all"), anchor=False)
+    headings.section("One slider: from a key and a value for every head to one of each for all")
     sharing.slider(reading)
 
 
@@ -58,7 +58,7 @@ fewer(reading)
 sharing.cache()
 
 # Why more than one, and what the number of heads does not change.
-st.subheader(_("Why more than one?"), anchor=False)
+headings.section("Why more than one?")
 st.fragment(why_more.neighbours)()
 why_more.published()
 st.fragment(workings.closer)(reading)

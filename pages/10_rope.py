@@ -6,9 +6,9 @@ from core import rope as rp
 from pages.parts.rope import benches as labs
 from pages.parts.rope import faces as parts
 from pages.parts.rope import far
-from pages.shared import controls, frame
+from pages.shared import controls, frame, headings
 from pages.shared.pictures import code
-from pages.shared.text import _, prose
+from pages.shared.text import prose
 
 frame.begin()
 
@@ -37,7 +37,7 @@ code.show(rp.ANGLES)
 # Four benches, one at a time.
 @st.fragment
 def benches(room: parts.Room) -> None:
-    st.subheader(_("Take it apart"), anchor=False)
+    headings.section("Take it apart")
     lab = controls.choice("Bench", labs.LABS, "pair", key="rope_lab", hide_label=True)
     labs.bench(lab, room)
 
@@ -45,13 +45,13 @@ def benches(room: parts.Room) -> None:
 benches(room)
 
 # Past the trained length.
-st.subheader(_("Past the trained length"), anchor=False)
+headings.section("Past the trained length")
 st.fragment(far.guess)()
-st.subheader(_("Angles never seen"), anchor=False)
+headings.section("Angles never seen")
 far.base()
-st.subheader(_("Five ways to slow the clocks"), anchor=False)
+headings.section("Five ways to slow the clocks")
 far.methods()
-st.subheader(_("What each of them repairs"), anchor=False)
+headings.section("What each of them repairs")
 st.fragment(far.repaired)()
 
 # What to take along, common mistakes.

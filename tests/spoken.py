@@ -16,6 +16,8 @@ FIRST = {
     "pick",
     "stops",
     "sentence",
+    "section",
+    "fold",
     "typed",
     "pasted",
     "live_slider",

@@ -19,7 +19,8 @@ from core.lab.provenance import Head
 from core.lab.text import Text
 from core.softmax import entropy, temperatures
 from core.trace import Trace, to_numpy
-from core.whatif import Change, WhatIf
+from core.watch import overhear
+from core.whatif import Change, Edit, WhatIf
 
 STEPS = ("scores", "scaled", "masked", "weights", "z")
 TEMPERATURES = tuple(temperatures())
@@ -69,7 +70,7 @@ def head_of(demo: Demo) -> Head:
     of_keys = demo.head // group
 
     def part(name: str) -> np.ndarray:
-        return trace[f"block{demo.layer}.{name}"].value[demo.head]
+        return np.asarray(trace[f"block{demo.layer}.{name}"].value[demo.head])
 
     return Head(
         q=subject.met(trace, demo.layer, "q").value[demo.head],
@@ -145,13 +146,13 @@ def _everywhere(demo: Demo) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Scaled scores, scores, mask and values of the chosen head when all heads run at each temperature."""
     seen: dict[str, list[Tensor]] = {"scaled": [], "scores": [], "v": []}
 
-    def keep(name: str, head: int) -> tuple[str, object]:
-        return f"block{demo.layer}.{name}", lambda x: seen[name].append(x[..., head, :, :]) or x
+    def keep(name: str, head: int) -> Edit:
+        return f"block{demo.layer}.{name}", overhear(seen[name], lambda x: x[..., head, :, :])
 
     model, at_once = subject.model(demo.text.subject), max(1, AT_ONCE // len(demo.text))
     plain = Change(demo.scaling, demo.mask).edits(model.config.head_dim)
-    for part in torch.tensor(TEMPERATURES).split(at_once):
-        heat = ("block*.scaled", lambda s, part=part: s / part[:, None, None, None])
+    for part in torch.tensor(TEMPERATURES).split(at_once):  # type: ignore[no-untyped-call]
+        heat: Edit = ("block*.scaled", lambda s, part=part: s / part[:, None, None, None])
         watch = [keep("scores", demo.head), keep("scaled", demo.head), keep("v", demo.head // model.config.group)]
         ids = torch.tensor(demo.text.ids).expand(len(part), -1)
         model.stream(ids, until=demo.layer + 1, trace=WhatIf([*plain, heat, *watch]))

@@ -50,7 +50,7 @@ def untouched(text: Text) -> Trace:
 
 @torch.inference_mode()
 def _pass(text: Text) -> Trace:
-    trace = Trace(**text.labels)
+    trace = Trace(None, **text.labels)
     decoder = model(text.subject)
     decoder.predict(decoder.stream(torch.tensor(text.ids), trace=trace), trace=trace)
     return trace

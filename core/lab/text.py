@@ -116,7 +116,7 @@ def called(id: int, subject: str = FIRST) -> str:
     """What a token is called on an axis; a model without a tokenizer of its own has numbers alone."""
     if not (folder(subject) / "tokenizer.json").is_file():
         return f"#{id}"
-    return tokenizer.label(tokenizer.of_model(folder(subject)).id_to_token(id))
+    return tokenizer.label(tokenizer.of_model(folder(subject)).id_to_token(id) or f"#{id}")
 
 
 def id_of(token: str, subject: str = FIRST) -> int | None:

@@ -78,7 +78,8 @@ def _checked(word: str, text: str, read: Reader | None) -> Any:
 
 def _kept(word: str) -> dict[str, str]:
     """What this session keeps, as text: of every page for itself, of shared words for all."""
-    return st.session_state.setdefault("_kept", {}).setdefault(_owner(word), {})
+    kept: dict[str, str] = st.session_state.setdefault("_kept", {}).setdefault(_owner(word), {})
+    return kept
 
 
 def _owner(word: str) -> str:
@@ -91,7 +92,7 @@ def _owner(word: str) -> str:
 
 def here() -> str:
     """The topic of the page that is shown; empty before one is."""
-    return st.session_state.get("_here", "")
+    return str(st.session_state.get("_here", ""))
 
 
 def arrive(topic: str) -> bool:

@@ -125,27 +125,7 @@ class Held:
         return held
 
 
-# ---- as older pages say it ----
-
-
-def kept(key: str, default: Any, read: readers.Reader) -> Any:
-    return address.now(key, default, read)
-
-
-def keep(key: str, value: Any, default: Any = readers.DEPENDS) -> None:
-    address.write(key, value, default)
-
-
 forget = address.forget
-as_cell, near = readers.cell, readers.near
-
-
-def as_number(text: str) -> float | None:
-    return readers.number(-1e12, 1e12)(text)
-
-
-def one_of(options: Sequence[str]) -> readers.Reader:
-    return readers.one_of(*options)
 
 
 # ---- widgets ----
@@ -179,7 +159,7 @@ def choice(
         list(options),
         required=True,
         key=widget,
-        format_func=lambda token: _(options.get(token, token)),
+        format_func=lambda token: _(str(options.get(token, token))),
         on_change=_writes(setting, widget),
         label_visibility="collapsed" if hide_label else "visible",
         help=_(help) if help else None,
@@ -332,17 +312,6 @@ NOTES = {
     "controls": N_("Invisible control characters were taken out."),
     "cut": N_("The text was cut: this model reads at most 256 tokens."),
 }
-
-
-def released_cell(rows: int, columns: int, key: str = "cell") -> Callable[[str, Any], None]:
-    """For a live picture: the cell it lets go of goes into the address, if it is one."""
-    setting = Setting(key, None, within(rows, columns))
-
-    def receive(name: str, value: Any) -> None:
-        if name == "cell":
-            setting.receive(key, value)
-
-    return receive
 
 
 def within(rows: int, columns: int) -> readers.Reader:

@@ -105,7 +105,7 @@ class Gate:
                 pair for pair in scope["headers"] if not pair[0].startswith((b"if-", b"accept-encoding", b"range"))
             )
             headers = list(passed)
-            return await self.app(scope | {"headers": headers}, receive, _starting(guarded))
+            return await self.app({**scope, "headers": headers}, receive, _starting(guarded))
         return await self.app(scope, receive, guarded)
 
     def _refusal(self, scope: Scope, path: str) -> tuple[int, str] | None:
@@ -200,7 +200,8 @@ def _starting(send: Send) -> Send:
             return None
         start, page = held.pop(), started(body.decode()).encode() if body else b""
         kept = [(n, v) for n, v in start["headers"] if n not in (b"content-length", b"etag", b"last-modified")]
-        await send(start | {"headers": [*kept, (b"content-length", str(len(page)).encode())] if body else kept})
+        sized = [*kept, (b"content-length", str(len(page)).encode())] if body else kept
+        await send({**start, "headers": sized})
         await send({"type": "http.response.body", "body": page})
 
     return changed

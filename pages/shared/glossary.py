@@ -8,6 +8,7 @@ from functools import cache
 
 import streamlit as st
 
+from pages.shared import headings
 from pages.shared.text import TEXT, _, lang
 
 
@@ -25,7 +26,7 @@ def terms(language: str) -> dict[str, Term]:
     """Every term by its id, the same ids in every language."""
     held = tomllib.loads((TEXT.parent / "glossary" / f"{language}.toml").read_text("utf8"))
     return {
-        id: Term(term["word"], term.get("english", term["word"]), term["says"])
+        id: Term(term["word"], str(term.get("english", term["word"])), term["says"])
         for id, term in held.items()
         if isinstance(term, dict)
     }
@@ -34,7 +35,7 @@ def terms(language: str) -> dict[str, Term]:
 def show() -> None:
     """All of them as a table, folded away; beside a translated word stands the English one."""
     found = terms(lang()).values()
-    with st.expander(f"{_('All words, one sentence each')} ({len(found)})"):
+    with headings.fold("All words, one sentence each", len(found)):
         names = [f"{t.word} · {t.english}" if t.word != t.english else t.word for t in found]
         rows = [f"| {name} | {term.says} |" for name, term in zip(names, found, strict=True)]
         st.markdown(f"| {_('word')} | {_('in one sentence')} |\n|---|---|\n" + "\n".join(rows))

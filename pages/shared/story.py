@@ -26,7 +26,7 @@ GALLERY = {
 
 def box() -> Reading:
     """The box alone, where there is no room for more."""
-    reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+    reading: Reading = controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
     warn(reading)
     bars.explain_dot(reading.tokens)
     return reading

@@ -170,7 +170,7 @@ def test_what_a_number_is_made_of_fits_beside_the_picture(step, column):
     """Sixteen terms at most, one a line, and the chosen one among them however small it is."""
     word = "zcell" if step == "z" else "cell"
     app = open_page(PAGE, step=step, cut="look", **{word: f"13,{column}"})
-    meta, arrays = picture(app, f"made_{step}")
+    _meta, arrays = picture(app, f"made_{step}")
     assert arrays["values"].shape[-2] == (16 if step == "scores" else 14)
     if step in ("weights", "scaled"):
         found = head.head_of(head.Demo(sentence.of(READING)))

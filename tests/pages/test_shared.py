@@ -11,7 +11,7 @@ import pytest
 
 from core.attention import SCORES, WEIGHTS
 from core.trace import Quantity
-from pages.shared import controls
+from pages.shared import readers
 from pages.shared.pictures import code, live, palette
 from pages.shared.pictures.plane import around
 from pages.shared.text import filled, plain, unmarked
@@ -108,12 +108,12 @@ def test_the_code_of_a_number_is_the_line_that_records_it():
      ("999999999999,1", None), ("", None), ("a,b", None)],
 )  # fmt: skip
 def test_cells_in_a_link(text, cell):
-    assert controls.as_cell(text) == cell
+    assert readers.cell(text) == cell
 
 
 @pytest.mark.parametrize(("text", "number"), [("1.5", 1.5), ("nan", None), ("inf", None), ("1e400", None), ("x", None)])
 def test_numbers_in_a_link(text, number):
-    assert controls.as_number(text) == number
+    assert readers.number(-1e12, 1e12)(text) == number
 
 
 def test_the_hull_of_points():

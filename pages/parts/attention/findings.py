@@ -14,7 +14,7 @@ from core.lab import subject
 from core.topics.attention import facts, own_vectors
 from pages.parts.attention import room as room_of
 from pages.parts.attention.room import Room
-from pages.shared import frame
+from pages.shared import frame, headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import figures, live, plane, tiles
@@ -40,7 +40,7 @@ def overview(room: Room) -> None:
     config = subject.model().config
     plain = replace(demo, layer=0, head=0, everywhere=False)
     weights, step = frame.cached(oh.overview, plain)
-    st.subheader(_("All heads"), anchor=False)
+    headings.section("All heads")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         tiles.show(
@@ -79,7 +79,7 @@ def sink(room: Room, demo: oh.Demo) -> None:
 
 def mixture(room: Room, head: oh.Head, row: int) -> None:
     """The output of one token among the values it is mixed from, at every stop of the slider."""
-    st.subheader(_("The output is a mixture"), anchor=False)
+    headings.section("The output is a mixture")
     z, weights = room.frames("z"), room.frames("weights")
     flat = facts.plane(head.v, z.values)
     left, right = st.columns([3, 2], gap="medium")
@@ -108,7 +108,7 @@ def spread(room: Room) -> None:
     """Thousands of dot products at this width: what dividing by the root does to them."""
     free = room.free(room.value())
     found = frame.cached(own_vectors.spread, free)
-    st.subheader(_("Four thousand dot products"), anchor=False)
+    headings.section("Four thousand dot products")
     numbers = dict(d_k=free.d_k, root=f"{free.d_k**0.5:.1f}", std=f"{found.std:.2f}", largest=f"{found.largest:.1f}")
     inside = dict(one=f"{found.inside[0]:.0%}", two=f"{found.inside[1]:.0%}")
     measured = _("Divided by √d_k and measured") if free.scaling else _("Measured here")
@@ -154,7 +154,7 @@ def common_mistakes(room: Room | None) -> None:
 
 
 def words() -> None:
-    with st.expander(_("The words of this page")):
+    with headings.fold("The words of this page"):
         prose("attention", "words")
 
 

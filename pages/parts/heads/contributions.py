@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
 from core.topics.heads import volume
 from core.topics.heads.volume import Demo
 from pages.parts.heads import volume as parts
-from pages.shared import controls, frame
+from pages.shared import controls, frame, headings
 from pages.shared.pictures import live, matrix
 from pages.shared.text import N_, _, prose, say
 
@@ -17,7 +16,7 @@ def contributions(demo: Demo) -> None:
     """One addition a head and their sum, number by number."""
     found = frame.cached(volume.contributions, demo.text, demo.layer)
     heads, last = parts.shape()[1], len(demo.text) - 1
-    st.subheader(_("What each head adds"), anchor=False)
+    headings.section("What each head adds")
     prose("heads", "contributions", layer=demo.layer, gap=f"{found.gap:.0e}", token=demo.text.tokens[last])
     rest = [found.whole[last]] if found.bias is None else [found.bias, found.whole[last]]
     table = np.concatenate([found.each[:, last], np.stack(rest)])

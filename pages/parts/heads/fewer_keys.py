@@ -14,7 +14,7 @@ from core.presets import presets
 from core.tokenizer import Reading
 from core.topics.heads import fewer_keys as sh
 from pages.parts.heads import volume as parts
-from pages.shared import controls, frame
+from pages.shared import controls, frame, headings
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, prose, say, unmarked
@@ -100,7 +100,7 @@ def slider(reading: Reading) -> None:
         say("**who reads which key and value**")
         _wiring(demo.text)
         say("The maps are those of head «head», chosen above.", head=parts.name_of(demo.layer, demo.head))
-    with st.expander(_("How each was made")):
+    with headings.fold("How each was made"):
         prose("heads", "made", d=subject.model().config.d_model, both=sh.stops(demo.text)[0].numbers)
 
 

@@ -12,6 +12,7 @@ from pages.parts.ledger import models
 from pages.parts.ledger.conversation import as_bytes, as_gap, as_share, title
 from pages.parts.ledger.models import Model
 from pages.parts.ledger.parameters import PARTS, ROLES
+from pages.shared import headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import bars, live, stack
@@ -257,5 +258,5 @@ def _of_others() -> dict[str, str]:
 
 
 def words() -> None:
-    with st.expander(_("The words of the ledger")):
+    with headings.fold("The words of the ledger"):
         prose("ledger", "words")

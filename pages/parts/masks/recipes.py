@@ -13,7 +13,7 @@ from core.nets import cheat
 from core.topics.masks import gradients, padding
 from core.topics.masks import in_numpy as mc
 from core.topics.masks import patterns as mk
-from pages.shared import controls, frame
+from pages.shared import controls, frame, headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import lines, live, matrix, tiles
@@ -277,7 +277,7 @@ def common_mistakes(demo: mk.Demo) -> None:
 
 
 def words() -> None:
-    with st.expander(_("The words of this page")):
+    with headings.fold("The words of this page"):
         prose("masks", "words")
 
 

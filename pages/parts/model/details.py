@@ -13,7 +13,7 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.model import assemble as asm
 from core.topics.model import details, repair
-from pages.shared import controls, frame
+from pages.shared import controls, frame, headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import lines, live, matrix
@@ -230,14 +230,14 @@ def program() -> None:
         in_numpy.Block,
         in_numpy.encode,
     )
-    with st.expander(_("The encoder of 2017 in NumPy, with its output")):
+    with headings.fold("The encoder of 2017 in NumPy, with its output"):
         st.code("\n\n".join(inspect.getsource(part) for part in parts), language=None, wrap_lines=True)
         template = N_("Out comes «shape», all numbers between «low» and «high».")
         say(template, shape=made.shape, low=f"{made.low:.3f}".replace("-", "−"), high=f"{made.high:.3f}")
 
 
 def words() -> None:
-    with st.expander(_("The words of this page")):
+    with headings.fold("The words of this page"):
         prose("model", "words")
         for entry in frame.entries():
             if entry.file in ("06_attention", "08_heads", "12_feedforward"):

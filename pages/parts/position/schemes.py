@@ -18,7 +18,7 @@ from core.topics.position import schemes as po
 from core.topics.position import shuffle as sh
 from pages.parts.position import order
 from pages.parts.position.shuffle import SCHEMES, power
-from pages.shared import controls, frame
+from pages.shared import controls, frame, headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import lines, live, matrix, plane
@@ -48,7 +48,7 @@ START = controls.Dial("starts_at", N_("Text begins at"), po.STARTS)
 
 
 def sinusoids() -> None:
-    st.subheader(_("A vector for every place"), anchor=False)
+    headings.section("A vector for every place")
     view = controls.choice("Look at", VIEWS, "table", key="look_at", hide_label=True)
     {"table": _table, "waves": _waves, "offset": _offset, "dots": _dots, "learned": _learned}[view]()
 
@@ -102,7 +102,7 @@ def _sources() -> tuple[str, str, dict[str, object]]:
 
 def _code_cell() -> None:
     """A buffer, no parameter."""
-    with st.expander(_("The same in NumPy and torch")):
+    with headings.fold("The same in NumPy and torch"):
         table, module, numbers = _sources()
         st.code(table, language=None, wrap_lines=True)
         st.code(module, language=None, wrap_lines=True)
@@ -267,7 +267,7 @@ def _learned() -> None:
 
 def schemes(reading: Any) -> None:
     """Four ways to tell where words stand, and none, on the same vectors; one slider moves the text in all pictures."""
-    st.subheader(_("Four schemes, and none: the same Q and K"), anchor=False)
+    headings.section("Four schemes, and none: the same Q and K")
     config = subject.config()
     one, two, three, four = st.columns([2.7, 2.7, 2.8, 1.9], vertical_alignment="bottom")
     with one:
@@ -294,7 +294,7 @@ def schemes(reading: Any) -> None:
         prose("position", "schemes", slope=f"{po.slope_of(head, config.n_heads):.3g}", rows=po.ROWS)
     if len(reading.tokens) > po.MOST:
         say("This text is long: here are its first «n» tokens.", n=po.MOST)
-    with st.expander(_("Who does what, and who uses it")):
+    with headings.fold("Who does what, and who uses it"):
         prose("position", "cards")
 
 
@@ -344,7 +344,7 @@ def _download(demo: po.Demo) -> None:
 
 def slopes(reading: Any) -> None:
     """ALiBi's ramp at every slope; beside it, the slopes that models use."""
-    st.subheader(_("ALiBi: a ramp on the scores"), anchor=False)
+    headings.section("ALiBi: a ramp on the scores")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.fragment(_ramp)(list(reading.tokens[: po.MOST]))
@@ -408,5 +408,5 @@ def common_mistakes(reading: Any) -> None:
 
 
 def words() -> None:
-    with st.expander(_("The words of this page")):
+    with headings.fold("The words of this page"):
         prose("position", "words")

@@ -14,7 +14,7 @@ from core.topics.position import place_losses as wo
 from core.topics.position import shuffle as sh
 from core.whatif import Change
 from pages.parts.position import order
-from pages.shared import address, controls, frame
+from pages.shared import address, controls, frame, headings
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, figures, lines, live
 from pages.shared.text import N_, _, filled, prose, say
@@ -178,7 +178,7 @@ def told(demo: sh.Demo) -> None:
 
 def worth(reading: Any) -> None:
     """The next word without rotation, and the loss of the four settings."""
-    st.subheader(_("What position is worth"), anchor=False)
+    headings.section("What position is worth")
     left, right = st.columns([2, 3], gap="medium")
     before = frame.cached(subject.outlook, words_of.of(reading), subject.UNTOUCHED)
     still, answer = Change(rotation=False), before.asked
@@ -214,7 +214,7 @@ def _losses() -> str:
 
 def letters() -> None:
     """Five tiny models that differ in one thing, read four times as far as they were trained."""
-    st.subheader(_("Past the length of training"), anchor=False)
+    headings.section("Past the length of training")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.fragment(_letter_curves)()

@@ -10,7 +10,7 @@ from core.topics.projections import product
 from core.topics.projections import query as pj
 from core.trace import as_npz
 from pages.parts.projections.turning import Room
-from pages.shared import frame
+from pages.shared import frame, headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import code as codes
@@ -72,5 +72,5 @@ def turn_width(room: Room) -> int:
 
 
 def words() -> None:
-    with st.expander(_("The words of this page")):
+    with headings.fold("The words of this page"):
         prose("projections", "words")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.topics.softmax import lab
 from pages.parts.softmax.bench import Row, power, put_on_bench, table, tell, written
-from pages.shared import address, controls, frame, readers
+from pages.shared import address, controls, frame, headings, readers
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import bars, live, matrix
@@ -37,7 +37,7 @@ LARGEST = _dial("largest", N_("Largest score"), lab.LARGEST)
 
 def drag_one(row: Row) -> None:
     """Bars to be taken by the hand: one score moves, all shares answer."""
-    st.subheader(_("Drag one bar"), anchor=False)
+    headings.section("Drag one bar")
     one = controls.Setting("drag", int(np.argmax(row.scores)), readers.whole(0, len(row.scores) - 1), heard="bar")
     place = one.now()
     found = frame.cached(lab.dragged, row.scores, place)
@@ -78,7 +78,7 @@ def drag_one(row: Row) -> None:
 
 def add_constant(row: Row) -> None:
     """One handle: the scores and their exponentials move, the shares stand still."""
-    st.subheader(_("Add a constant"), anchor=False)
+    headings.section("Add a constant")
     frames = frame.cached(lab.added, row.scores)
     calm = np.where(np.isfinite(frames[lab.ADDED.index(0.0)]), frames[lab.ADDED.index(0.0)], 1)
     left, right = st.columns([3, 2], gap="medium")
@@ -108,7 +108,7 @@ def add_constant(row: Row) -> None:
 
 def number_formats(row: Row) -> None:
     """How large may a score be? Naive against stable, computed in a number format that machines use."""
-    st.subheader(_("Large scores: the naive version breaks"), anchor=False)
+    headings.section("Large scores: the naive version breaks")
     form = controls.choice("Number format", FORMATS, "fp32", key="float_format")
     frames, end = frame.cached(lab.in_format, row.scores, form), frame.cached(lab.breaks, row.scores, form)
     exact = np.array(lab.run(lab.Demo(row.scores))["shares"].value)
@@ -144,7 +144,7 @@ def number_formats(row: Row) -> None:
 
 def numpy_cell(row: Row) -> None:
     """The four lines of NumPy, and what they print for this row, lifted by 1000."""
-    with st.expander(_("The same in NumPy, with its output")):
+    with headings.fold("The same in NumPy, with its output"):
         st.code(inspect.getsource(lab.by_numpy), language=None, wrap_lines=True)
         x = np.array(row.scores) + 1000
         with np.errstate(over="ignore", invalid="ignore"):
@@ -157,7 +157,7 @@ def numpy_cell(row: Row) -> None:
 
 def claims() -> None:
     """Rows of shares that may be wrong, beside what the scores really give."""
-    st.subheader(_("Is this row right?"), anchor=False)
+    headings.section("Is this row right?")
     chosen = controls.choice("Example", CLAIMS, "cold", key="printed", hide_label=True)
     claim, verdict = lab.CLAIMS[chosen], frame.cached(lab.judge, lab.CLAIMS[chosen])
     left, right = st.columns([3, 2], gap="medium")
@@ -247,7 +247,7 @@ def common_mistakes() -> None:
 
 
 def words() -> None:
-    with st.expander(_("The words of this page")):
+    with headings.fold("The words of this page"):
         prose("softmax", "words")
 
 

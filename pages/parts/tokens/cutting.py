@@ -12,7 +12,7 @@ from core import tokenizer
 from core.lab import text as sentence
 from core.lab.subject import STORIES
 from core.topics.tokens import bpe, table
-from pages.shared import address, controls, frame
+from pages.shared import address, controls, frame, headings
 from pages.shared.asks import predict
 from pages.shared.pictures import lines, live, matrix, pieces
 from pages.shared.text import N_, _, prose, say
@@ -356,7 +356,7 @@ def _special(text: str, way: str) -> None:
     strips.append(pieces.Strip(cut(text, "model"), title=_("stories15M puts <s> in front")))
     pieces.show(live.Picture(key="chat", quantity="pieces", says=_("A chat with its special tokens.")), strips)
     prose("tokens", "special")
-    with st.expander(_("The string itself")):
+    with headings.fold("The string itself"):
         st.code(tokenizer.chat_text(tuple(messages)), language=None, wrap_lines=True)
 
 

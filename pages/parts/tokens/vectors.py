@@ -14,7 +14,7 @@ from core.lab import text as sentence
 from core.topics.tokens import bpe
 from core.topics.tokens import table as vectors
 from pages.parts.tokens import cutting as first_half
-from pages.shared import controls, frame, readers
+from pages.shared import controls, frame, headings, readers
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import bars, code, lines, live, matrix, pieces, plane
@@ -274,13 +274,13 @@ def common_mistakes(text: str) -> None:
 
 
 def words() -> None:
-    with st.expander(_("The words of this page")):
+    with headings.fold("The words of this page"):
         prose("tokens", "words")
 
 
 def source() -> None:
     """The function that merges, as it ran above."""
-    with st.expander(_("The code of the merges")):
+    with headings.fold("The code of the merges"):
         lines_, start = inspect.getsourcelines(bpe.run)
         say("Line «line» of «path»:", line=start, path="core/topics/tokens/bpe.py")
         st.code("".join(lines_), language=None, wrap_lines=True)

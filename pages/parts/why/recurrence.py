@@ -12,7 +12,7 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.why import recurrence as rec
 from pages.parts.why import window
-from pages.shared import controls, frame
+from pages.shared import controls, frame, headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import lines, live
@@ -210,7 +210,7 @@ def _gaze(text: str) -> np.ndarray:
 
 
 def timeline() -> None:
-    with st.expander(_("From 1994 to 2017")):
+    with headings.fold("From 1994 to 2017"):
         prose("why", "timeline")
 
 

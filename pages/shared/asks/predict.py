@@ -69,7 +69,8 @@ def forget(*ids: str) -> None:
 
 
 def _guesses() -> dict[str, str | None]:
-    return st.session_state.setdefault("_guesses", {}).setdefault(address.here(), {})
+    guesses: dict[str, str | None] = st.session_state.setdefault("_guesses", {}).setdefault(address.here(), {})
+    return guesses
 
 
 def _verdict(prediction: Prediction, chosen: str, values: dict[str, object]) -> None:

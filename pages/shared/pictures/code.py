@@ -11,7 +11,8 @@ from pathlib import Path
 import streamlit as st
 
 from core.trace import Quantity
-from pages.shared.text import _, say
+from pages.shared import headings
+from pages.shared.text import say
 
 ROOT = Path(__file__).parents[3]
 
@@ -52,6 +53,6 @@ def _recorded(path: Path, constant: str) -> Source | None:
 def show(quantity: Quantity) -> None:
     """The function on the page, its line named. Plain colours: Streamlit's own fail contrast."""
     source = where(quantity)
-    with st.expander(_("The code of this number")):
+    with headings.fold("The code of this number"):
         say("Line «line» of «path»:", line=source.line, path=source.path)
         st.code(source.text, language=None, wrap_lines=True)
