@@ -7,6 +7,7 @@ computed in one broadcast call.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -152,13 +153,18 @@ def _everywhere(demo: Demo) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     model, at_once = subject.model(demo.text.subject), max(1, AT_ONCE // len(demo.text))
     plain = Change(demo.scaling, demo.mask).edits(model.config.head_dim)
     for part in torch.tensor(TEMPERATURES).split(at_once):  # type: ignore[no-untyped-call]
-        heat: Edit = ("block*.scaled", lambda s, part=part: s / part[:, None, None, None])
+        heat = ("block*.scaled", partial(_cooled, part))
         watch = [keep("scores", demo.head), keep("scaled", demo.head), keep("v", demo.head // model.config.group)]
         ids = torch.tensor(demo.text.ids).expand(len(part), -1)
         model.stream(ids, until=demo.layer + 1, trace=WhatIf([*plain, heat, *watch]))
     _turn, allowed = model.surroundings(len(demo.text))
     allowed = allowed if demo.mask else torch.ones_like(allowed)
     return torch.cat(seen["scaled"]), torch.cat(seen["scores"]), allowed, torch.cat(seen["v"])
+
+
+def _cooled(temperatures: Tensor, scaled: Tensor) -> Tensor:
+    """scaled: (temperature, head, query, key)."""
+    return scaled / temperatures[:, None, None, None]
 
 
 def overview(demo: Demo, most: int = 48) -> tuple[np.ndarray, int]:

@@ -16,10 +16,10 @@ def section(english: str) -> None:
     st.subheader(_(english), anchor=f"at-{slug(english)}")
 
 
-def fold(english: str, count: int | None = None) -> Any:
-    """A fold, shut unless the address points to it. count: of what is in it."""
+def fold(english: str, count: int | None = None, *, name: str = "") -> Any:
+    """A fold, shut unless the address points to it. count: of what is in it; name: where a page has several alike."""
     label = _(english) if count is None else f"{_(english)} ({count})"
-    name = slug(english)
+    name = slug(name or english)
     return st.container(key=f"at-{name}").expander(label, expanded=address.said("at") == name)
 
 

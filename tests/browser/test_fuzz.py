@@ -1,4 +1,7 @@
-"""Thirty seconds of a visitor who does anything at all, on every page. The seed is printed; set FUZZ_SEED to repeat."""
+"""Thirty seconds of a visitor who does anything at all, mostly in one session: the menu, Back and Forward too.
+
+The seed is printed; set FUZZ_SEED to repeat.
+"""
 
 import os
 import random
@@ -7,6 +10,7 @@ from collections import Counter
 from urllib.parse import quote
 
 from pages.shared import frame
+from pages.shared.words import WORDS
 
 PAGES = [("" if e.file == "01_home" else e.file[3:]) for e in frame.entries()]
 TEXTS = [
@@ -30,11 +34,16 @@ SECONDS = 30
 
 def act(page, chance):
     """One thing a hand could do; its kind, or None where the page had nothing for it."""
-    kind = chance.choice(["click", "click", "key", "drag", "type", "point"])
+    kind = chance.choice(["click", "click", "key", "drag", "type", "point", "menu", "back", "forward"])
     width, height = 1400, 1000
     if kind == "key":
         for _ in range(chance.randint(1, 6)):
             page.keyboard.press(chance.choice(KEYS))
+    elif kind == "menu":
+        rooms = page.locator("[data-testid=stSidebarNav] a")
+        rooms.nth(chance.randrange(rooms.count())).click(timeout=1500, no_wait_after=True)
+    elif kind in ("back", "forward"):
+        page.evaluate("(steps) => history.go(steps)", -1 if kind == "back" else 1)
     elif kind == "click":
         targets = page.locator(
             "[data-testid=stMain] button:visible, [data-testid=stMain] input:visible, [data-testid=stMain] summary:visible"
@@ -61,6 +70,12 @@ def act(page, chance):
     return kind
 
 
+def open_link(visit, chance, keys):
+    """Any page with any words, fitting or not."""
+    query = "&".join(f"{chance.choice(keys)}={quote(chance.choice(VALUES))}" for _ in range(chance.randint(0, 4)))
+    visit.open(f"/{chance.choice(PAGES)}?{query}")
+
+
 def hasty(error):
     """A file asked for and then, before it came, another act: Streamlit has thrown it away by then."""
     return "/media/" in error or "Download Button source error" in error
@@ -73,30 +88,19 @@ def test_nothing_a_visitor_does_breaks_a_page(visitor):
     print(f"\nfuzz seed {seed}")
     chance = random.Random(seed)
     visit = visitor(accept_downloads=True)
-    keys = [
-        "cell",
-        "layer",
-        "head",
-        "step",
-        "source",
-        "temperature",
-        "d_k",
-        "cut",
-        "lang",
-        "guess",
-        "block",
-        "link",
-        "zcell",
-    ]
+    keys = sorted(WORDS)
     end, done, refused = time.monotonic() + SECONDS, Counter(), 0
+    visit.open("/")
     while time.monotonic() < end:
-        query = "&".join(f"{chance.choice(keys)}={quote(chance.choice(VALUES))}" for _ in range(chance.randint(0, 4)))
-        visit.open(f"/{chance.choice(PAGES)}?{query}")
+        if chance.random() < 0.3:  # a link from outside: another session
+            open_link(visit, chance, keys)
         for _ in range(chance.randint(3, 8)):
             try:
                 done[act(visit.page, chance)] += 1
             except Error:  # the target went away while the hand moved: nothing was done
                 refused += 1
+        if not visit.page.url.startswith(visit.server.url):  # back beyond the first page
+            open_link(visit, chance, keys)
         visit.settle()
         visit.errors[:] = [error for error in visit.errors if not hasty(error)]
         visit.check()

@@ -130,3 +130,24 @@ def test_an_unknown_address_names_the_rooms(visitor, fresh_server):
     page.locator("[data-testid=stMain] [data-testid=stPageLink] a").filter(has_text="Softmax").click()
     page.wait_for_url("**/softmax**")
     page.locator("[data-signature] canvas").first.wait_for()
+
+
+@pytest.mark.parametrize(
+    ("link", "seen"), [("/why?at=the-bill", "The bill"), ("/attention?at=common-mistakes", "Looks right")]
+)
+def test_a_link_points_to_a_section_or_opens_a_fold(visit, link, seen):
+    page = visit.open(link).page
+    expect(page.get_by_text(seen, exact=False).first).to_be_in_viewport(timeout=30_000)
+    assert words(page)["at"] == link.partition("=")[2]
+
+
+def test_the_sign_beside_a_heading_gives_its_link(visit):
+    page = visit.open("/why").page
+    page.locator('a[href="#at-the-bill"]').first.dispatch_event("click")
+    page.wait_for_url("**at=the-bill**")
+    expect(page.get_by_role("heading", name="The bill")).to_be_in_viewport()
+    entries = page.evaluate("history.length")
+    slider(page).press("ArrowRight")
+    page.wait_for_url("**reach=**")
+    assert words(page)["at"] == "the-bill", "the server knows it too"
+    assert page.evaluate("history.length") == entries

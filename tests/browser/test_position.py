@@ -2,6 +2,8 @@
 
 import re
 
+from playwright.sync_api import expect
+
 
 def test_a_card_is_laid_elsewhere(visit):
     page = visit.open("/position", ready="[data-signature] canvas").page
@@ -15,7 +17,7 @@ def test_a_card_is_laid_elsewhere(visit):
     page.mouse.up()
     page.wait_for_url(re.compile("order=0%2C1%2C2%2C4%2C5%2C3%2C6"))
     visit.settle()
-    assert slider.input_value() == "48", "the order that was laid is the slider's end"
+    expect(slider).to_have_value("48")  # the order that was laid is the slider's end
     page.reload()
     canvas.wait_for()
     visit.settle()
