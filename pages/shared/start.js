@@ -55,6 +55,7 @@
     const to = new URL(location.href);
     to.searchParams.set("at", link.getAttribute("href").slice(4));
     replace(history.state, "", to);
+    dispatchEvent(new PopStateEvent("popstate")); // Streamlit reads the address then, and tells the server
     place(to.searchParams.get("at"))?.scrollIntoView({ block: "start", behavior: "smooth" });
   }, true);
 })();

@@ -41,7 +41,10 @@ def act(page, chance):
             page.keyboard.press(chance.choice(KEYS))
     elif kind == "menu":
         rooms = page.locator("[data-testid=stSidebarNav] a")
-        rooms.nth(chance.randrange(rooms.count())).click(timeout=1500, no_wait_after=True)
+        n = rooms.count()
+        if not n:
+            return None
+        rooms.nth(chance.randrange(n)).click(timeout=1500, no_wait_after=True)
     elif kind in ("back", "forward"):
         page.evaluate("(steps) => history.go(steps)", -1 if kind == "back" else 1)
     elif kind == "click":
