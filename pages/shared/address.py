@@ -23,7 +23,8 @@ def now(word: str, default: Any = DEPENDS, read: Reader | None = None) -> Any:
     read: what it may say beyond its declaration, here and now ("a place in this text").
     What is found is written back, so that the address never says what is not shown.
     """
-    default = known(word).default if default is DEPENDS else default
+    declared = known(word)
+    default = declared.default if default is DEPENDS else default
     said = st.query_params.get(word)
     said = _kept(word).get(word) if said is None else said
     value = None if said is None else _checked(word, said, read)
@@ -39,8 +40,12 @@ def said(word: str) -> Any:
 
 
 def write(word: str, value: Any, default: Any = DEPENDS) -> None:
-    """Let a word say this; None and the default are said by silence. For callbacks as well."""
-    declared = known(word)
+    """Let a word say this; None and the default are said by silence. For callbacks as well.
+
+    A hasty hand lets go of something and is on another page before it is heard: the page it belongs to keeps it then,
+    and the address, which is another page's, says nothing of it.
+    """
+    declared = WORDS[word]
     default = declared.default if default is DEPENDS else default
     if value is None or (value == default and not declared.always):
         forget(word)
@@ -49,7 +54,7 @@ def write(word: str, value: Any, default: Any = DEPENDS) -> None:
     if declared.read(text) is None:
         raise ValueError(f"{word}={text!r} is not what pages.shared.words declares")
     _kept(word)[word] = text
-    if st.query_params.get(word) != text:
+    if _is_here(word) and st.query_params.get(word) != text:
         st.query_params[word] = text
 
 
@@ -83,8 +88,15 @@ def _kept(word: str) -> dict[str, str]:
 
 
 def _owner(word: str) -> str:
-    declared = known(word)
-    return here() if declared.pages and not declared.shared else ""
+    declared = WORDS[word]
+    if not declared.pages or declared.shared:
+        return ""
+    return here() if _is_here(word) else declared.pages[0]
+
+
+def _is_here(word: str) -> bool:
+    """Is it a word of the page that is shown (or is none shown yet)?"""
+    return not WORDS[word].pages or not here() or here() in WORDS[word].pages
 
 
 # ---- arriving ----

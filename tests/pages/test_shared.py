@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.attention import SCORES, WEIGHTS
 from core.trace import Quantity
@@ -138,3 +139,17 @@ def test_every_painter_takes_one_picture_and_its_own_numbers():
         names = list(inspect.signature(show).parameters)
         assert names[0] == "picture"
         assert not common & set(names), show
+
+
+def test_what_is_let_go_after_the_page_was_left_is_kept_for_it_and_not_said():
+    def late():
+        from pages.shared import address
+
+        address.write("mask_kind", "prefix")
+
+    script = AppTest.from_function(late)
+    script.session_state["_here"] = "attention"
+    script.run()
+    assert not script.exception
+    assert "mask_kind" not in script.query_params
+    assert script.session_state["_kept"]["masks"] == {"mask_kind": "prefix"}
