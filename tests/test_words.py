@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pages.shared.text import labels
 from tests import spoken
 from tests.pages.opening import open_page, words
 
@@ -89,3 +90,10 @@ def test_home_explains_every_word(language):
     for term in terms(language).values():
         english = "" if term.get("english", term["word"]) == term["word"] else f" · {term['english']}"
         assert f"| {term['word']}{english} | {term['says']} |" in shown
+
+
+def test_no_sign_needs_an_emoji_font():
+    """Where none is installed an emoji is an empty box. What a visitor or an example types is another matter."""
+    emoji = re.compile("[\U0001f300-\U0001faff\U0001f000-\U0001f2ff\u2705\u274c]")
+    for english, chinese in labels("zh").items():
+        assert not emoji.search(english + chinese), english

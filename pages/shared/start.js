@@ -10,6 +10,11 @@
     if (lang) document.documentElement.lang = lang;
   };
 
+  // On a telephone the menu lies over the page it has just opened: it is folded away.
+  const fold = () => {
+    if (innerWidth < 768) document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+  };
+
   // One entry of the history a page: while the path stays, a new value replaces the old one, and Back leaves the page.
   // Streamlit writes the next page's words before its path: the page that is left gets back what it said at the last
   // touch, before it is left behind.
@@ -21,6 +26,7 @@
     else {
       if (same(left)) replace(history.state, "", left);
       push(state, title, url);
+      fold();
     }
     speak();
   };

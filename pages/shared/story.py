@@ -53,7 +53,7 @@ def warn(reading: Reading) -> None:
     surprise = frame.cached(subject.surprise, sentence.of(reading))
     if surprise > sentence.STRANGE:
         template = N_(
-            "🟠 This text is strange to the model: «nats» nats a token, and guessing blindly would cost «blind»."
+            "▲ This text is strange to the model: «nats» nats a token, and guessing blindly would cost «blind»."
         )
         blind = f"{np.log(subject.model().config.vocab_size):.1f}"
         say(template, nats=f"{surprise:.1f}", blind=blind)

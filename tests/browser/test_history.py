@@ -151,3 +151,13 @@ def test_the_sign_beside_a_heading_gives_its_link(visit):
     page.wait_for_url("**reach=**")
     assert words(page)["at"] == "the-bill", "the server knows it too"
     assert page.evaluate("history.length") == entries
+
+
+def test_on_a_telephone_the_menu_makes_way_for_the_page_it_opens(visitor):
+    visit = visitor(viewport={"width": 390, "height": 844})
+    page = visit.open("/why").page
+    page.locator("[data-testid=stExpandSidebarButton]").click()
+    room = page.locator("[data-testid=stSidebarNav] a[href$='/softmax']")
+    room.click()
+    page.wait_for_url("**/softmax**")
+    expect(room).not_to_be_in_viewport()

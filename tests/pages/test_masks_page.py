@@ -64,7 +64,7 @@ def test_map_and_next_word_are_cores_and_move_together(kind, size, lang):
 )
 def test_the_lamp_is_autograds(link, lit):
     app = open_page(PAGE, **link)
-    assert ("🔴 **Leak.**" in text(app)) == lit
+    assert ("● **Leak.**" in text(app)) == lit
     if lit:
         found = gradients.influence(demo("prefix", 3), each_block=False)
         assert f"{found.leaks[0]} of {int(found.forbidden.sum())} forbidden" in text(app)
@@ -75,7 +75,7 @@ def test_the_link_restores_a_painting():
     app = open_page(PAGE, mask_paint=patterns.spell(paint), mask_travel="true", mask_depth="2")
     shut = picture(app, "masked")[1]["shut"][0]
     assert (shut[7, 9], shut[13, 3]) == (0, 1)
-    assert "🔴 **Leak.**" in text(app)
+    assert "● **Leak.**" in text(app)
     meta, arrays = picture(app, "gradients")
     found = gradients.influence(demo(paint=paint))
     np.testing.assert_allclose(arrays["values"], found.values, rtol=1e-3, atol=1e-5)
@@ -92,7 +92,7 @@ def test_one_click_takes_the_mask_off_and_puts_it_back():
     meta, arrays = picture(app, "masked")
     assert (meta["slider"]["name"], meta["slider"]["at"]) == ("mask_prefix", N - 1)
     assert not arrays["shut"][-1].any()
-    assert "🔴 **Leak.**" in text(app)
+    assert "● **Leak.**" in text(app)
     app.button(key="mask_reset").click().run()
     assert not {"mask_kind", "mask_prefix", "mask_window"} & set(app.query_params)
 

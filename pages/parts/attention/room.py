@@ -91,16 +91,11 @@ def sentence_room() -> Room:
     with left:
         reading = story.box()
     config = subject.model().config
-    one, two, three, four, five = st.columns([2.2, 2.2, 1.1, 1.1, 2.2], vertical_alignment="bottom")
-    with one:
+    with st.container(horizontal=True, vertical_alignment="bottom"):  # breaks into lines where there is no room
         layer = controls.pick("Block", range(config.n_layers), LAYER.default, key="layer")
-    with two:
         head = controls.pick("Head", range(config.n_heads), HEAD.default, key="head")
-    with three:
         scaling = controls.switch("÷√d", True, key="scaling", help="Off: the scores go to softmax as they are.")
-    with four:
         mask = controls.switch("mask", True, key="mask", help="Off: every word sees the words after it too.")
-    with five:
         scope = controls.choice(
             "Temperature acts on", {"head": N_("this head"), "all": N_("all heads")}, "head", key="scope"
         )
@@ -356,7 +351,7 @@ def beside(room: Room, head: oh.Head, step: str, cell: tuple[int, int] | None, c
     if room.demo:
         next_word(room, head, step, cell, cut)
     if cell is None:
-        say("👆 Point at a cell and click: here its number is written out.")
+        say("Point at a cell and click: here its number is written out.")
         return
     names = dict(row=room.rows[cell[0]], column=str(cell[1]) if step == "z" else room.columns[cell[1]])
     st.markdown(f"**{filled('«row» → «column»', **names)}**")

@@ -199,7 +199,7 @@ def _below(demo: mk.Demo) -> None:
             template = N_("Painting is for texts of at most «most» tokens: a longer one would not fit into a link.")
             say(template, most=mk.PAINTABLE)
         elif demo.paint == mk.Paint():
-            say("🖌️ Press on a cell to open or close it; drag to paint.")
+            say("Press on a cell to open or close it; drag to paint.")
         else:
             label = filled(_("Wash off the paint («count»)"), count=len(demo.paint.open) + len(demo.paint.shut))
             st.button(label, on_click=controls.forget, args=("mask_paint",), key="wash")
@@ -215,13 +215,13 @@ def lamp(demo: mk.Demo) -> None:
         if len(found.rows) < len(demo.text):
             say("A long text: «rows» of its «n» outputs are followed.", rows=len(found.rows), n=len(demo.text))
         if not count:
-            template = N_("🟢 **No leak.** Forbidden pairs: «pairs», and every gradient among them is exactly 0.")
+            template = N_("○ **No leak.** Forbidden pairs: «pairs», and every gradient among them is exactly 0.")
             say(template, pairs=pairs)
             return
         row, key = found.worst
         query = found.rows[row]
         template = N_(
-            "🔴 **Leak.** «count» of «pairs» forbidden gradients are not 0. Worst: the output at “«row»” (place «at») moves "
+            "● **Leak.** «count» of «pairs» forbidden gradients are not 0. Worst: the output at “«row»” (place «at») moves "
             "with the input “«key»” (place «from_»), gradient «slope»."
         )
         names = dict(row=demo.text.tokens[query], at=query, key=demo.text.tokens[key], from_=key)

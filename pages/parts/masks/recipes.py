@@ -172,14 +172,14 @@ def _verdict(demo: mk.Demo, recipe: mc.Recipe, cooked: mc.Cooked) -> None:
         )
     if cooked.ahead > 1e-6:
         share = f"{cooked.ahead:.0%}"
-        said.append(filled(_("🔴 On average a row gives «share» of its weight to the future."), share=share))
+        said.append(filled(_("● On average a row gives «share» of its weight to the future."), share=share))
     if cooked.broken:
         rows = " → ".join(map(str, found.broken))
         template = N_(
-            "🔴 Softmax of nothing is 0/0: NaN. Rows that are NaN in the whole model, block after block: «rows»."
+            "● Softmax of nothing is 0/0: NaN. Rows that are NaN in the whole model, block after block: «rows»."
         )
         said.append(filled(_(template), rows=rows))
-    st.markdown(" ".join(said) if said else _("🟢 Every query sees itself and what stands before it, nothing else."))
+    st.markdown(" ".join(said) if said else _("○ Every query sees itself and what stands before it, nothing else."))
     if found.word is None:
         say("The model in which every head does this says: **nothing**, all its scores are NaN.")
     else:
