@@ -12,7 +12,9 @@
 
   // On a telephone the menu lies over the page it has just opened: it is folded away.
   const fold = () => {
-    if (innerWidth < 768) document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+    /** @type {HTMLElement | null} */
+    const button = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
+    if (innerWidth < 768) button?.click();
   };
 
   // One entry of the history a page: while the path stays, a new value replaces the old one, and Back leaves the page.
