@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.parts.masks import cross
 from pages.parts.masks import painting as parts
-from pages.parts.masks import recipes as masks_more
+from pages.parts.masks import recipes as code_of_masks
 from pages.shared import frame, headings
 from pages.shared.pictures import code
 from pages.shared.text import prose
@@ -22,14 +22,14 @@ parts.prediction()
 def live_mask() -> None:
     demo = parts.bench(reading, layer, head)
     parts.travel(demo)
-    masks_more.check(demo)
+    code_of_masks.check(demo)
 
 
 live_mask()
 
 # A model that was trained without one.
 headings.section("What the mask is for: training")
-masks_more.cheating()
+code_of_masks.cheating()
 
 # A few lines of code, and how they go wrong.
 plain = parts.causal(reading, layer, head)
@@ -38,22 +38,22 @@ headings.section("The mask as code")
 
 @st.fragment
 def recipes() -> None:
-    masks_more.recipes(plain)
+    code_of_masks.recipes(plain)
 
 
 recipes()
 
 # Sentences of different lengths.
 headings.section("A batch needs padding, padding needs a mask")
-st.fragment(masks_more.batch)(plain)
+st.fragment(code_of_masks.batch)(plain)
 
 # One text reads another.
 headings.section("Cross-attention: one text reads another")
 st.fragment(cross.cross)()
 
 # Common mistakes, the words, the code.
-masks_more.common_mistakes(plain)
-masks_more.words()
-code.show(masks_more.MASKED)
+code_of_masks.common_mistakes(plain)
+code_of_masks.words()
+code.show(code_of_masks.MASKED)
 prose("masks", "closing")
 frame.onward("07_masks")

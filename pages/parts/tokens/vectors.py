@@ -13,7 +13,7 @@ from core.embeddings import EMBED, PRODUCT
 from core.lab import text as sentence
 from core.topics.tokens import bpe
 from core.topics.tokens import table as vectors
-from pages.parts.tokens import cutting as first_half
+from pages.parts.tokens import cutting
 from pages.shared import controls, frame, headings, readers
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
@@ -243,7 +243,7 @@ def _writing(reading: Any) -> None:
 
 def check(text: str) -> None:
     """Every merge takes one piece away."""
-    n_bytes, n = len(text.encode()), len(first_half.cut(text, "gpt2"))
+    n_bytes, n = len(text.encode()), len(cutting.cut(text, "gpt2"))
     question = N_("Your sentence has «bytes» bytes, and gpt2 makes «n» pieces of it. How many merges was that?")
     checks.number(
         question,
@@ -263,8 +263,8 @@ def common_mistakes(text: str) -> None:
         entries=f"{theirs.entries:,}",
         parameters=f"{theirs.parameters:,}",
         share=f"{theirs.share:.2%}",
-        alone=len(first_half.cut("strawberry", "gpt2")),
-        inside=len(first_half.cut(" strawberry", "gpt2")),
+        alone=len(cutting.cut("strawberry", "gpt2")),
+        inside=len(cutting.cut(" strawberry", "gpt2")),
         random=f"{spread.random:.3f}",
         start=spread.start,
         trained=f"{spread.trained:.3f}",
