@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import frame, gate, text, uploads
+from pages.shared import frame, gate, spine, text, uploads
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -20,6 +20,8 @@ def draw() -> None:
     st.html(ASSETS / "style.css")
     page = st.navigation(frame.pages(), expanded=True)
     frame.language_switch()
+    with st.sidebar:
+        spine.switch()
     uploads.arrive()
     with frame.around(page):
         page.run()

@@ -4,14 +4,14 @@ import streamlit as st
 
 from pages.parts.why import recurrence as more
 from pages.parts.why import window as parts
-from pages.shared import controls, frame, headings
+from pages.shared import controls, frame, headings, spine
 from pages.shared.pictures import code
 from pages.shared.text import _, prose, say
 
 frame.begin()
 
 # What you can change, and a guess before it is shown.
-frame.heading("02_why")
+spine.opening("02_why")
 st.caption(
     _(
         "Architecture · basics, required: every page builds on it · the whole topic: 5 of 5 in difficulty, this page 1 · "
@@ -57,4 +57,4 @@ more.check(reading)
 more.common_mistakes()
 code.show(parts.STATE)
 prose("why", "closing")
-frame.onward("02_why")
+spine.ending("02_why")

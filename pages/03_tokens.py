@@ -4,11 +4,11 @@ import streamlit as st
 
 from pages.parts.tokens import cutting as parts
 from pages.parts.tokens import vectors as more
-from pages.shared import frame, headings
+from pages.shared import frame, headings, spine
 from pages.shared.text import prose
 
 frame.begin()
-frame.heading("03_tokens")
+spine.opening("03_tokens")
 
 
 # One word, merge by merge. What is typed or let go here runs this part alone.
@@ -75,4 +75,4 @@ more.check(typed.text)
 more.common_mistakes(typed.text)
 more.words()
 more.source()
-frame.onward("03_tokens")
+spine.ending("03_tokens")

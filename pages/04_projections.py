@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts.projections import ending as more
 from pages.parts.projections import experiments as labs
 from pages.parts.projections import turning as parts
-from pages.shared import controls, frame, headings
+from pages.shared import controls, frame, headings, spine
 from pages.shared.text import prose
 
 frame.begin()
@@ -13,7 +13,7 @@ frame.begin()
 # What you can change.
 left, right = st.columns([5, 7], vertical_alignment="bottom")  # six blocks and six heads in a row
 with left:
-    frame.heading("04_projections")
+    spine.opening("04_projections")
 with right:
     layer, head = parts.chosen_head()
 room = parts.sentence_room(layer, head)
@@ -63,4 +63,4 @@ prose("projections", "closing")
 more.check(room)
 more.common_mistakes(room)
 more.words()
-frame.onward("04_projections")
+spine.ending("04_projections")

@@ -6,7 +6,7 @@ from core import softmax
 from core.topics.softmax import lab as bench
 from pages.parts.softmax import bench as parts
 from pages.parts.softmax import experiments as more
-from pages.shared import frame
+from pages.shared import frame, spine
 from pages.shared.pictures import code
 from pages.shared.text import prose
 
@@ -15,7 +15,7 @@ frame.begin()
 # What you can change.
 left, right = st.columns([3, 2], vertical_alignment="bottom")
 with left:
-    frame.heading("05_softmax")
+    spine.opening("05_softmax")
 with right:
     source = parts.source()
 row = parts.typed_row() if source == "typed" else parts.model_row()
@@ -71,4 +71,4 @@ prose("softmax", "closing")
 more.check(row)
 more.common_mistakes()
 more.words()
-frame.onward("05_softmax")
+spine.ending("05_softmax")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.parts.attention import findings as more
 from pages.parts.attention import room as parts
-from pages.shared import controls, frame
+from pages.shared import controls, frame, spine
 from pages.shared.pictures import code
 from pages.shared.text import _, prose
 
@@ -13,7 +13,7 @@ frame.begin()
 # What you can change.
 left, right = st.columns([3, 2], vertical_alignment="bottom")
 with left:
-    frame.heading("06_attention")
+    spine.opening("06_attention")
     st.caption(_("Architecture · basics, required · 4 of 5 in difficulty · before it: linear layers and softmax"))
 with right:
     source = controls.choice("Vectors", parts.SOURCES, "sentence", key="source")
@@ -65,4 +65,4 @@ if room:
     more.check(room)
 more.common_mistakes(room)
 more.words()
-frame.onward("06_attention")
+spine.ending("06_attention")

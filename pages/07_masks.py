@@ -5,14 +5,14 @@ import streamlit as st
 from pages.parts.masks import cross
 from pages.parts.masks import painting as parts
 from pages.parts.masks import recipes as code_of_masks
-from pages.shared import frame, headings
+from pages.shared import frame, headings, spine
 from pages.shared.pictures import code
 from pages.shared.text import prose
 
 frame.begin()
 
 # What you can change, and a guess before it is shown.
-frame.heading("07_masks")
+spine.opening("07_masks")
 reading, layer, head = parts.text()
 parts.prediction()
 
@@ -56,4 +56,4 @@ code_of_masks.common_mistakes(plain)
 code_of_masks.words()
 code.show(code_of_masks.MASKED)
 prose("masks", "closing")
-frame.onward("07_masks")
+spine.ending("07_masks")

@@ -6,14 +6,14 @@ from core.topics.heads import volume as manyheads
 from pages.parts.heads import contributions, questions, silence, why_more, workings
 from pages.parts.heads import fewer_keys as sharing
 from pages.parts.heads import volume as parts
-from pages.shared import frame, headings
+from pages.shared import frame, headings, spine
 from pages.shared.pictures import code
 from pages.shared.text import prose
 
 frame.begin()
 
 # What you can change, and a guess before it is shown.
-frame.heading("08_heads")
+spine.opening("08_heads")
 reading = parts.text()
 parts.prediction(reading)
 
@@ -68,4 +68,4 @@ prose("heads", "closing")
 questions.check(reading)
 questions.common_mistakes(reading)
 code.show(manyheads.CONTRIBUTION)
-frame.onward("08_heads")
+spine.ending("08_heads")

@@ -5,14 +5,14 @@ import streamlit as st
 from core import positions
 from pages.parts.position import schemes as more
 from pages.parts.position import shuffle as parts
-from pages.shared import frame, story
+from pages.shared import frame, spine, story
 from pages.shared.pictures import code
 from pages.shared.text import prose
 
 frame.begin()
 
 # What you can change.
-frame.heading("09_position")
+spine.opening("09_position")
 reading = story.ask()
 demo = parts.shuffle_demo(reading)
 parts.prediction(reading)
@@ -52,4 +52,4 @@ prose("position", "closing")
 more.check(reading)
 more.common_mistakes(reading)
 more.words()
-frame.onward("09_position")
+spine.ending("09_position")

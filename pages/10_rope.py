@@ -6,14 +6,14 @@ from core import rope as rp
 from pages.parts.rope import benches as labs
 from pages.parts.rope import faces as parts
 from pages.parts.rope import far
-from pages.shared import controls, frame, headings
+from pages.shared import controls, frame, headings, spine
 from pages.shared.pictures import code
 from pages.shared.text import prose
 
 frame.begin()
 
 # What you can change.
-frame.heading("10_rope")
+spine.opening("10_rope")
 room = parts.room()
 parts.prediction(room)
 pair = parts.pair_of(room.pairs).now()
@@ -57,4 +57,4 @@ st.fragment(far.repaired)()
 # What to take along, common mistakes.
 prose("rope", "closing")
 far.common_mistakes(parts.one_score(room))
-frame.onward("10_rope")
+spine.ending("10_rope")

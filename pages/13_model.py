@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts.model import assembling, true_size, walk
 from pages.parts.model import details as extras
 from pages.parts.model import repair as parts
-from pages.shared import controls, frame, story
+from pages.shared import controls, frame, spine, story
 from pages.shared.text import prose
 
 frame.begin()
@@ -13,7 +13,7 @@ frame.begin()
 # What you can change.
 left, right = st.columns([3, 2], vertical_alignment="bottom")
 with left:
-    frame.heading("13_model")
+    spine.opening("13_model")
 with right:
     mode = controls.choice("Repair shop", parts.MODES, "break", key="shop")
 reading = story.ask()
@@ -62,4 +62,4 @@ extras.check(reading)
 extras.common_mistakes(reading)
 extras.program()
 extras.words()
-frame.onward("13_model")
+spine.ending("13_model")

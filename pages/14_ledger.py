@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts.ledger import compare as more
 from pages.parts.ledger import conversation as parts
 from pages.parts.ledger import models, parameters, work
-from pages.shared import controls, frame
+from pages.shared import controls, frame, spine
 from pages.shared.text import N_
 
 frame.begin()
@@ -13,7 +13,7 @@ frame.begin()
 # Which model.
 left, right = st.columns([3, 2], vertical_alignment="bottom")
 with left:
-    frame.heading("14_ledger")
+    spine.opening("14_ledger")
 with right:
     picker = st.container()
 model = models.chosen(picker)
@@ -57,4 +57,4 @@ book(model)
 more.check(model)
 more.common_mistakes()
 more.words()
-frame.onward("14_ledger")
+spine.ending("14_ledger")

@@ -58,6 +58,20 @@ def write(word: str, value: Any, default: Any = DEPENDS) -> None:
         st.query_params[word] = text
 
 
+def pointed() -> str | None:
+    """The section or fold that the address points to. It is a place on one page, so no session keeps it."""
+    text = st.query_params.get("at")
+    return None if text is None else _checked("at", text, None)
+
+
+def point(name: str | None) -> None:
+    """Let the address point there, or nowhere; for callbacks."""
+    if name is not None:
+        st.query_params["at"] = name
+    elif "at" in st.query_params:
+        del st.query_params["at"]
+
+
 def forget(*words: str) -> None:
     """Back to the default: nothing in the address, nothing in the session."""
     for word in words:

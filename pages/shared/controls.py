@@ -128,6 +128,11 @@ class Held:
 forget = address.forget
 
 
+def shown(widget: str) -> Any:
+    """What a widget shows just now; for callbacks."""
+    return st.session_state[widget]
+
+
 # ---- widgets ----
 
 

@@ -155,23 +155,22 @@ def leave_for(file: str) -> None:
         st.session_state["_wanted"] = file
 
 
-def heading(file: str) -> None:
-    """The page's title and the question it answers."""
-    entry = next(entry for entry in entries() if entry.file == file)
-    with st.container(gap=None):
-        st.title(_(entry.title), anchor=False)
-        st.markdown(_(entry.asks))
+def topic_of(file: str) -> str:
+    """ "06_attention" -> "attention"."""
+    return file[3:]
 
 
-def onward(file: str) -> None:
-    """One next step at the foot of a page."""
+def place(file: str) -> tuple[int, int, Entry]:
+    """Where a page stands on the path: its number, of how many rooms, and the page. Home is no room."""
     order = entries()
-    after = [entry.file for entry in order].index(file) + 1
-    if after < len(order):
-        entry = order[after]
-        with st.container(border=True):
-            say("Next, about «minutes» minutes", minutes=entry.minutes)
-            st.page_link(path_of(entry), label=_(entry.title))
+    at = [entry.file for entry in order].index(file)
+    return at, len(order) - 1, order[at]
+
+
+def neighbours(file: str) -> tuple[Entry | None, Entry | None]:
+    """The pages before and after it."""
+    order, (at, of, _entry) = entries(), place(file)
+    return (order[at - 1] if at else None), (order[at + 1] if at < of else None)
 
 
 cached = kept  # a result of core, kept for all sessions

@@ -20,13 +20,16 @@ from urllib.parse import quote
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages.shared import uploads
+from pages.shared import glossary, uploads
+from pages.shared.text import LANGUAGES
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FRONTEND = Path(st.__file__).parent / "static"  # what Streamlit sends every browser
-START = (Path(__file__).parent / "start.js").read_text("utf8")  # what runs before Streamlit's own scripts
+START = "\n".join(  # what runs before Streamlit's own scripts
+    (Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in ("history", "marks", "glossary")
+)
 SHUT = ("/_stcore/metrics", "/_stcore/agent")  # nobody who visits needs these
 UPLOADS = "/_stcore/upload_file/"
 PICTURES = "/_stcore/bidi-components/"  # our painters' scripts, out of a folder that holds their Python too
@@ -60,7 +63,7 @@ def policy(index: str) -> str:
 
 
 def started(index: str) -> str:
-    """The HTML that Streamlit starts from, with `start.js` before its scripts."""
+    """The HTML that Streamlit starts from, with what stands in `start/` before its scripts."""
     return index.replace("<head>", f"<head><script>{START}</script>", 1)
 
 
@@ -70,6 +73,7 @@ class Gate:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._scripts = Scripts(FRONTEND)
+        self._books = {f"/glossary-{language}.json": glossary.book(language) for language in LANGUAGES}
         base = (st.get_option("server.baseUrlPath") or "").strip("/")
         self._base = f"/{base}" if base else ""
         self._most = st.get_option("server.maxUploadSize") * 2**20
@@ -91,6 +95,10 @@ class Gate:
         path = scope["path"].removeprefix(scope.get("root_path", "")).removeprefix(self._base)
         if (refused := self._refusal(scope, path)) is not None:
             return await _say(guarded, *refused)
+        if path in self._books:
+            return await _answer(
+                guarded, 200, [(b"content-type", b"application/json; charset=utf-8")], self._books[path]
+            )
         if path in self._scripts.files and scope["method"] in ("GET", "HEAD"):
             return await self._scripts(path, self.app, scope, receive, guarded)
         if "text/html" in _header(scope, b"accept"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -32,10 +33,19 @@ def terms(language: str) -> dict[str, Term]:
     }
 
 
+def book(language: str) -> bytes:
+    """What a browser needs to explain a word where it stands: the word in small letters -> as written, its sentence."""
+    said = {term.word.lower(): (term.word, term.says) for term in terms(language).values()}
+    return json.dumps(said, ensure_ascii=False).encode()
+
+
 def show() -> None:
     """All of them as a table, folded away; beside a translated word stands the English one."""
     found = terms(lang()).values()
-    with headings.fold("All words, one sentence each", len(found)):
+
+    def inside() -> None:
         names = [f"{t.word} · {t.english}" if t.word != t.english else t.word for t in found]
         rows = [f"| {name} | {term.says} |" for name, term in zip(names, found, strict=True)]
         st.markdown(f"| {_('word')} | {_('in one sentence')} |\n|---|---|\n" + "\n".join(rows))
+
+    headings.fold("All words, one sentence each", inside, len(found))

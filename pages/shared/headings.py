@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
 
 import streamlit as st
 
-from pages.shared import address
+from pages.shared import address, controls
 from pages.shared.text import _
 
 
@@ -16,11 +16,21 @@ def section(english: str) -> None:
     st.subheader(_(english), anchor=f"at-{slug(english)}")
 
 
-def fold(english: str, count: int | None = None, *, name: str = "") -> Any:
-    """A fold, shut unless the address points to it. count: of what is in it; name: where a page has several alike."""
+def fold(english: str, draw: Callable[[], object], count: int | None = None, *, name: str = "") -> None:
+    """A fold, shut unless the address points to it. What is in it is drawn once it is open: shut, it computes nothing
+    and sends nothing. count: of what is in it; name: where a page has several alike."""
     label = _(english) if count is None else f"{_(english)} ({count})"
     name = slug(name or english)
-    return st.container(key=f"at-{name}").expander(label, expanded=address.said("at") == name)
+    key = f"fold_{name}"
+
+    def turned() -> None:
+        address.point(name if controls.shown(key) else None)
+
+    with st.container(key=f"at-{name}"):
+        inside = st.expander(label, expanded=address.pointed() == name, key=key, on_change=turned)
+        if inside.open:
+            with inside:
+                draw()
 
 
 def slug(english: str) -> str:

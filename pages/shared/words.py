@@ -51,7 +51,7 @@ WORDS: dict[str, Word] = {
     # ---- all pages ----
     "lang": Word(one_of("en", "zh"), DEPENDS, always=True),
     "words": Word(line(LONGEST)),
-    "depth": Word(one_of("idea", "all"), "all"),
+    "depth": Word(one_of("idea", "all", "teach"), "idea"),
     "at": Word(line(40), None),
     # ---- one model, one head, the same on several pages ----
     "layer": _whole(0, 999, 5, "attention", "softmax", "masks", "position", "rope"),

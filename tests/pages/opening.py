@@ -17,7 +17,9 @@ def topic_of(file):
 
 
 def open_page(file, **query):
-    """The page after app.py has framed it. query: what stands in the address; any other word is a guess made before."""
+    """The page after app.py has framed it, at the depth that shows all of it unless told otherwise. query: what stands
+    in the address; any other word is a guess made before."""
+    query = {"depth": "all"} | query
     app = AppTest.from_file(APP, default_timeout=60)
     if "lang" in query:
         app.query_params["lang"] = query["lang"]
@@ -85,6 +87,6 @@ def come_back(app, file, away="01_home"):
 
 
 def address(app):
-    """What the address says, word by word, but for the language."""
+    """What the address says, word by word, but for the language and the depth."""
     said = {word: value[-1] if isinstance(value, list) else value for word, value in app.query_params.items()}
-    return {word: value for word, value in said.items() if word != "lang"}
+    return {word: value for word, value in said.items() if word not in ("lang", "depth")}

@@ -132,7 +132,14 @@ def check(room: Room) -> None:
         question = N_("The score «row» → «column» is «score», the temperature 1, and ÷√d is off. What enters softmax?")
     root = (width**0.5 if head.scaling else 1.0) * head.temperature
     names = dict(row=room.rows[row], column=room.columns[0], score=f"{score:.2f}", width=width, root=f"{root:.3f}")
-    checks.number(question, score / root, key="check", how=N_("«score» ÷ «root» = «answer»."), **names)
+    checks.number(
+        question,
+        score / root,
+        key="check",
+        hint=N_("Between the score and softmax stands one division."),
+        how=N_("«score» ÷ «root» = «answer»."),
+        **names,
+    )
 
 
 def common_mistakes(room: Room | None) -> None:
@@ -154,8 +161,7 @@ def common_mistakes(room: Room | None) -> None:
 
 
 def words() -> None:
-    with headings.fold("The words of this page"):
-        prose("attention", "words")
+    headings.fold("The words of this page", lambda: prose("attention", "words"))
 
 
 def downloads(room: Room, row: int) -> None:

@@ -100,8 +100,11 @@ def slider(reading: Reading) -> None:
         say("**who reads which key and value**")
         _wiring(demo.text)
         say("The maps are those of head «head», chosen above.", head=parts.name_of(demo.layer, demo.head))
-    with headings.fold("How each was made"):
+
+    def inside() -> None:
         prose("heads", "made", d=subject.model().config.d_model, both=sh.stops(demo.text)[0].numbers)
+
+    headings.fold("How each was made", inside)
 
 
 def _side(of: Text, found: sh.Shared, side: str) -> None:

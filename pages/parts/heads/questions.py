@@ -26,7 +26,14 @@ def check(reading: Reading) -> None:
         "token leave in the cache?"
     )
     how = N_("2 · «layers» · «heads» · «width» numbers, times two bytes, divided by 1,024: «answer» KiB.")
-    checks.number(question, each, key="check", how=how, **numbers)
+    checks.number(
+        question,
+        each,
+        key="check",
+        hint=N_("Each layer keeps a key and a value for every KV head. Count the numbers first, then the bytes."),
+        how=how,
+        **numbers,
+    )
 
 
 def common_mistakes(reading: Reading) -> None:

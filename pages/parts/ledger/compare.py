@@ -173,7 +173,14 @@ def check(model: Model) -> None:
         )
         how = N_("«layers» × («rank» + «width») numbers, 2 bytes each, divided by 1,024: «answer» KiB.")
         numbers = dict(name=model.name, layers=c.n_layers, rank=c.mla.kv_rank, width=c.mla.d_rope)
-    checks.number(question, kept * 2 / 1024, key="ledger_check", how=how, **numbers)
+    checks.number(
+        question,
+        kept * 2 / 1024,
+        key="ledger_check",
+        hint=N_("Count the numbers one layer keeps for one token, then all layers, then bytes, then KiB."),
+        how=how,
+        **numbers,
+    )
 
 
 MISTAKES = (
@@ -258,5 +265,4 @@ def _of_others() -> dict[str, str]:
 
 
 def words() -> None:
-    with headings.fold("The words of the ledger"):
-        prose("ledger", "words")
+    headings.fold("The words of the ledger", lambda: prose("ledger", "words"))

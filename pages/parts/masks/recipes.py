@@ -258,7 +258,19 @@ def check(demo: mk.Demo) -> None:
     )
     how = N_("1 + «layers» × («size» − 1) = «far», and there are «n» tokens: «answer».")
     far = gradients.reach(size, layers)
-    checks.number(question, min(n, far), key="mask_check", how=how, size=size, layers=layers, n=n, far=far)
+    checks.number(
+        question,
+        min(n, far),
+        key="mask_check",
+        hint=N_(
+            "One block lets a token see itself and its window before it. Every further block adds the same number of tokens before that."
+        ),
+        how=how,
+        size=size,
+        layers=layers,
+        n=n,
+        far=far,
+    )
 
 
 def common_mistakes(demo: mk.Demo) -> None:
@@ -277,8 +289,7 @@ def common_mistakes(demo: mk.Demo) -> None:
 
 
 def words() -> None:
-    with headings.fold("The words of this page"):
-        prose("masks", "words")
+    headings.fold("The words of this page", lambda: prose("masks", "words"))
 
 
 MASKED = at.MASKED

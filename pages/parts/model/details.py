@@ -210,7 +210,15 @@ def check(reading: Reading) -> None:
     how = N_(
         "Every head, every query, every key: «heads» · «n» · «n» = «answer». The mask hides some; it computes all."
     )
-    checks.number(question, config.n_heads * n * n, key="model_check", how=how, n=n, heads=config.n_heads)
+    checks.number(
+        question,
+        config.n_heads * n * n,
+        key="model_check",
+        hint=N_("One score for every query and every key, in every head."),
+        how=how,
+        n=n,
+        heads=config.n_heads,
+    )
 
 
 def common_mistakes(reading: Reading) -> None:
@@ -230,15 +238,21 @@ def program() -> None:
         in_numpy.Block,
         in_numpy.encode,
     )
-    with headings.fold("The encoder of 2017 in NumPy, with its output"):
+
+    def inside() -> None:
         st.code("\n\n".join(inspect.getsource(part) for part in parts), language=None, wrap_lines=True)
         template = N_("Out comes «shape», all numbers between «low» and «high».")
         say(template, shape=made.shape, low=f"{made.low:.3f}".replace("-", "−"), high=f"{made.high:.3f}")
 
+    headings.fold("The encoder of 2017 in NumPy, with its output", inside)
+
 
 def words() -> None:
-    with headings.fold("The words of this page"):
+
+    def inside() -> None:
         prose("model", "words")
         for entry in frame.entries():
             if entry.file in ("06_attention", "08_heads", "12_feedforward"):
                 st.page_link(frame.path_of(entry), label=_(entry.title))
+
+    headings.fold("The words of this page", inside)

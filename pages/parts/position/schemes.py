@@ -102,11 +102,14 @@ def _sources() -> tuple[str, str, dict[str, object]]:
 
 def _code_cell() -> None:
     """A buffer, no parameter."""
-    with headings.fold("The same in NumPy and torch"):
+
+    def inside() -> None:
         table, module, numbers = _sources()
         st.code(table, language=None, wrap_lines=True)
         st.code(module, language=None, wrap_lines=True)
         prose("position", "buffer", **numbers)
+
+    headings.fold("The same in NumPy and torch", inside)
 
 
 def _waves() -> None:
@@ -294,8 +297,7 @@ def schemes(reading: Any) -> None:
         prose("position", "schemes", slope=f"{po.slope_of(head, config.n_heads):.3g}", rows=po.ROWS)
     if len(reading.tokens) > po.MOST:
         say("This text is long: here are its first «n» tokens.", n=po.MOST)
-    with headings.fold("Who does what, and who uses it"):
-        prose("position", "cards")
+    headings.fold("Who does what, and who uses it", lambda: prose("position", "cards"))
 
 
 def _along(demo: po.Demo) -> None:
@@ -388,7 +390,16 @@ def check(reading: Any) -> None:
     )
     how = N_("«slope» × «back» = «answer», whatever stands in the words.")
     names = dict(row=reading.tokens[n - 1], to=reading.tokens[0])
-    checks.number(question, slope * back, key="position_check", how=how, slope=f"{slope:g}", back=back, **names)
+    checks.number(
+        question,
+        slope * back,
+        key="position_check",
+        hint=N_("ALiBi takes off the same amount for every place in between."),
+        how=how,
+        slope=f"{slope:g}",
+        back=back,
+        **names,
+    )
 
 
 def common_mistakes(reading: Any) -> None:
@@ -408,5 +419,4 @@ def common_mistakes(reading: Any) -> None:
 
 
 def words() -> None:
-    with headings.fold("The words of this page"):
-        prose("position", "words")
+    headings.fold("The words of this page", lambda: prose("position", "words"))

@@ -39,7 +39,14 @@ def check(room: Room) -> None:
         "In the first picture, “«name»” stands at x = «x», and q has length «length». What is its score at 0°?"
     )
     values = dict(name=room.names[key], x=f"{x:.2f}", length=f"{turn.length:.2f}")
-    checks.number(question, x * turn.length, key="check_score", how=N_("«x» × «length» = «answer»."), **values)
+    checks.number(
+        question,
+        x * turn.length,
+        key="check_score",
+        hint=N_("At 0° the query lies along x, so only the key's x counts. Multiply by a length."),
+        how=N_("«x» × «length» = «answer»."),
+        **values,
+    )
 
 
 def common_mistakes(room: Room) -> None:
@@ -72,5 +79,4 @@ def turn_width(room: Room) -> int:
 
 
 def words() -> None:
-    with headings.fold("The words of this page"):
-        prose("projections", "words")
+    headings.fold("The words of this page", lambda: prose("projections", "words"))

@@ -223,6 +223,7 @@ def check(room: Room, pair: int) -> None:
         ),
         away * theta,
         key="rope_check",
+        hint=N_("A pair turns by its own angle for every place between the two words."),
         how=N_("(«m» − «n») × «theta» = «answer» rad. Only the distance is left."),
         i=pair,
         theta=f"{theta:.4g}",

@@ -144,7 +144,8 @@ def number_formats(row: Row) -> None:
 
 def numpy_cell(row: Row) -> None:
     """The four lines of NumPy, and what they print for this row, lifted by 1000."""
-    with headings.fold("The same in NumPy, with its output"):
+
+    def inside() -> None:
         st.code(inspect.getsource(lab.by_numpy), language=None, wrap_lines=True)
         x = np.array(row.scores) + 1000
         with np.errstate(over="ignore", invalid="ignore"):
@@ -153,6 +154,8 @@ def numpy_cell(row: Row) -> None:
         say("Your scores plus 1000, with this function and without taking the maximum off:")
         with np.printoptions(precision=4, suppress=True, linewidth=76):
             st.code(f"by_numpy(x)\n{lab.by_numpy(x)}\n\nnp.exp(x) / np.exp(x).sum()\n{broken}", language=None)
+
+    headings.fold("The same in NumPy, with its output", inside)
 
 
 def claims() -> None:
@@ -225,7 +228,17 @@ def check(row: Row) -> None:
     )
     how = N_("The largest exponential is e⁰ = 1, so the share of “«name»” is 1 ÷ «total» = «answer».")
     answer = float(trace["shares"].value[best])
-    checks.number(question, answer, key="softmax_check", how=how, total=f"{total:.3f}", name=row.names[best])
+    checks.number(
+        question,
+        answer,
+        key="softmax_check",
+        hint=N_(
+            "With the maximum taken off, what is left in the exponent of the largest score? A share is its exponential divided by the sum."
+        ),
+        how=how,
+        total=f"{total:.3f}",
+        name=row.names[best],
+    )
 
 
 def common_mistakes() -> None:
@@ -247,8 +260,7 @@ def common_mistakes() -> None:
 
 
 def words() -> None:
-    with headings.fold("The words of this page"):
-        prose("softmax", "words")
+    headings.fold("The words of this page", lambda: prose("softmax", "words"))
 
 
 def downloads(row: Row, t: float) -> None:

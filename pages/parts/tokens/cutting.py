@@ -356,8 +356,11 @@ def _special(text: str, way: str) -> None:
     strips.append(pieces.Strip(cut(text, "model"), title=_("stories15M puts <s> in front")))
     pieces.show(live.Picture(key="chat", quantity="pieces", says=_("A chat with its special tokens.")), strips)
     prose("tokens", "special")
-    with headings.fold("The string itself"):
+
+    def inside() -> None:
         st.code(tokenizer.chat_text(tuple(messages)), language=None, wrap_lines=True)
+
+    headings.fold("The string itself", inside)
 
 
 def _cut_special(text: str, way: str, special: bool) -> tuple[tokenizer.Piece, ...]:

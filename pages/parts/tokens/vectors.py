@@ -249,6 +249,7 @@ def check(text: str) -> None:
         question,
         n_bytes - n,
         key="check",
+        hint=N_("At the start every byte is a piece of its own. What does one merge do to the number of pieces?"),
         how=N_("Every merge makes one piece of two: «bytes» − «n» = «answer»."),
         tolerance=1e-6,
         bytes=n_bytes,
@@ -274,13 +275,15 @@ def common_mistakes(text: str) -> None:
 
 
 def words() -> None:
-    with headings.fold("The words of this page"):
-        prose("tokens", "words")
+    headings.fold("The words of this page", lambda: prose("tokens", "words"))
 
 
 def source() -> None:
     """The function that merges, as it ran above."""
-    with headings.fold("The code of the merges"):
+
+    def inside() -> None:
         lines_, start = inspect.getsourcelines(bpe.run)
         say("Line «line» of «path»:", line=start, path="core/topics/tokens/bpe.py")
         st.code("".join(lines_), language=None, wrap_lines=True)
+
+    headings.fold("The code of the merges", inside)

@@ -210,8 +210,7 @@ def _gaze(text: str) -> np.ndarray:
 
 
 def timeline() -> None:
-    with headings.fold("From 1994 to 2017"):
-        prose("why", "timeline")
+    headings.fold("From 1994 to 2017", lambda: prose("why", "timeline"))
 
 
 # ---- check, mistakes ----
@@ -227,7 +226,14 @@ def check(reading: Reading) -> None:
     how = N_("1 + 2 + … + «twice» = «twice» · «next» / 2 = «answer»: twice the text, almost four times the pairs.")
     pairs = n * (n + 1) // 2
     values = dict(n=n, pairs=f"{pairs:,}", twice=2 * n, next=2 * n + 1)
-    checks.number(question, n * (2 * n + 1), key="why_check", how=how, **values)
+    checks.number(
+        question,
+        n * (2 * n + 1),
+        key="why_check",
+        hint=N_("The first token looks at one, the second at two, and so on: add them up."),
+        how=how,
+        **values,
+    )
 
 
 def common_mistakes() -> None:

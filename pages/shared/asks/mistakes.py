@@ -10,9 +10,12 @@ from pages.shared.text import _, filled, lang, sections
 
 def show(page: str, names: list[str], **values: object) -> None:
     """Each name is a section `mistake_<name>` of the page's text: three paragraphs: what looks right, what is true, where to see it."""
-    with headings.fold("Common mistakes", len(names)):
+
+    def inside() -> None:
         for name in names:
             wrong, right, see = filled(sections(lang(), page)[f"mistake_{name}"], **values).split("\n\n")
             st.markdown(f"{_('Looks right')}: {wrong}\n\n**{_('True')}:** {right}\n\n*{_('See it here')}:* {see}")
             if name != names[-1]:
                 st.divider()
+
+    headings.fold("Common mistakes", inside, len(names))

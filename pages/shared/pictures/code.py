@@ -53,6 +53,9 @@ def _recorded(path: Path, constant: str) -> Source | None:
 def show(quantity: Quantity) -> None:
     """The function on the page, its line named. Plain colours: Streamlit's own fail contrast."""
     source = where(quantity)
-    with headings.fold("The code of this number", name=f"code {quantity.name}"):
+
+    def inside() -> None:
         say("Line «line» of «path»:", line=source.line, path=source.path)
         st.code(source.text, language=None, wrap_lines=True)
+
+    headings.fold("The code of this number", inside, name=f"code {quantity.name}")

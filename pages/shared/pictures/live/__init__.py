@@ -21,6 +21,8 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from pages.shared.text import _
+
 HERE = Path(__file__).parent
 PAGES = HERE.parents[2]
 KINDS = {"float32": "f4", "float64": "f8", "int32": "i4", "uint8": "u1", "float16": "f2"}
@@ -49,6 +51,7 @@ class Common(TypedDict):
     label: str
     signature: bool
     tools: bool
+    save: str
     key: str
     id: str
     state: dict[str, Any]
@@ -213,7 +216,11 @@ def mount(
     shipped, times = _held(key, digest.hexdigest(), now)
     if slider:
         meta["slider"]["at"] = slider.stops.index(shipped[slider.name])
-    meta = meta | {"state": {n: v for n, v in shipped.items() if not slider or n != slider.name}}
+    meta = (
+        meta
+        | {"save": _("Save the picture")}
+        | {"state": {n: v for n, v in shipped.items() if not slider or n != slider.name}}
+    )
     told = f"{digest.hexdigest()}{json.dumps(shipped)}{times}"
     meta |= {"key": key, "id": hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}
     callbacks = {f"on_{name}_change": (lambda name=name: _let_go(key, name, released)) for name in (*names, *triggers)}

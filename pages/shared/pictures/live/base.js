@@ -27,6 +27,7 @@ import { Scale, sentences } from "./numbers.js";
  * @property {string} label
  * @property {boolean} signature
  * @property {boolean} tools
+ * @property {string} save
  * @property {string} key
  * @property {string} id
  * @property {Record<string, any>} state
@@ -90,7 +91,7 @@ export class View {
     this.tools = make("div", { class: "tools" });
     this.status = make("div", { class: "unseen", "aria-live": "polite" });
     this.picture.hidden = !painter.build;
-    this.root.append(this.picture, this.note, this.dial, this.tools, this.status);
+    this.root.append(this.picture, this.note, make("div", { class: "foot" }, this.dial, this.tools), this.status);
     shadow.append(this.root);
     painter.build?.(this);
     this.sizes = new ResizeObserver(() => this.resize());
@@ -331,21 +332,34 @@ export class View {
     if (this.waiting || this.resting) this.stream();
   }
 
-  // ---- export ----
+  // ---- export: one menu a picture ----
   showTools(meta) {
     this.tools.replaceChildren();
     this.tools.hidden = !meta.tools;
     if (!meta.tools) return;
+    const list = make("div", { class: "menu", hidden: true });
+    const opener = make("button", { type: "button", class: "save", "aria-label": meta.save, title: meta.save, "aria-expanded": "false" }, "⤓");
+    const show = (on) => {
+      list.hidden = !on;
+      opener.setAttribute("aria-expanded", String(on));
+    };
     const add = (name, act) => {
       const button = make("button", { type: "button" }, name);
-      button.addEventListener("click", act);
-      this.tools.append(button);
+      button.addEventListener("click", () => {
+        show(false);
+        act();
+      });
+      list.append(button);
     };
+    opener.addEventListener("click", () => show(list.hidden));
+    this.tools.onkeydown = (event) => event.key === "Escape" && (show(false), opener.focus());
+    this.tools.onfocusout = (event) => this.tools.contains(event.relatedTarget) || show(false);
     const file = (kind) => `${meta.file ?? meta.quantity}.${kind}`;
     add("PNG", () => whole(this).toBlob((blob) => download(file("png"), blob)));
     const { csv, svg } = this.painter;
     if (svg) add("SVG", () => download(file("svg"), new Blob([svg(this)], { type: "image/svg+xml" })));
     if (csv) add("CSV", () => download(file("csv"), new Blob(["\ufeff" + csv(this)], { type: "text/csv" })));
+    this.tools.append(opener, list);
   }
 
   announce(text) {

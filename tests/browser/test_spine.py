@@ -1,0 +1,107 @@
+"""The spine of a page: one picture and one thing to move on the first screen, and a page that has an end."""
+
+import re
+
+import pytest
+
+from pages.shared import frame
+from tests.browser.conftest import visiting
+
+ROOMS = [entry.file[3:] for entry in frame.entries() if entry.file != "01_home"]
+TALLEST = 2400  # px of a page at the depth "idea", 1,280 px wide
+MOST = 16  # things to press on the first screen
+
+PRESSED = """(height) => {
+  const found = [];
+  const walk = (root) => {
+    for (const e of root.querySelectorAll('*')) {
+      if (e.shadowRoot) walk(e.shadowRoot);
+      if (!e.matches('button, a[href], input, textarea, select, summary, [role=radio], [role=slider], [tabindex="0"]')) continue;
+      const box = e.getBoundingClientRect();
+      if (e.closest("[data-testid=stHeader], [hidden]") || !box.width || !box.height || box.top > height - 8) continue;
+      if (e.matches('label *, button *') || getComputedStyle(e).visibility === 'hidden') continue;
+      found.push(`${e.tagName} ${e.getAttribute('aria-label') ?? e.textContent}`.slice(0, 60));
+    }
+  };
+  walk(document.querySelector('[data-testid=stMain]'));
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module", params=ROOMS)
+def first_screen(request, chromium, server):
+    with visiting(chromium, server, viewport={"width": 1280, "height": 720}) as visit:
+        yield visit.open(f"/{request.param}", ready="[data-signature] canvas")
+
+
+def test_the_first_screen_holds_the_picture_its_slider_and_little_else(first_screen):
+    page = first_screen.page
+    picture, slider = page.locator("[data-signature] canvas").first, page.locator("[data-signature] input[type=range]")
+    assert slider.count() == 1, "one picture is the page's signature"
+    low = max(box["y"] + box["height"] for box in (picture.bounding_box(), slider.bounding_box()))
+    assert low <= 720, "the picture and its slider stand wholly on the first screen"
+    pressed = page.evaluate(PRESSED, 720)
+    assert len(pressed) <= MOST, pressed
+
+
+def test_the_idea_is_short(first_screen):
+    page = first_screen.page
+    page.locator("[class*=st-key-ending_]").wait_for()
+    first_screen.settle()
+    tall = page.locator("[data-testid=stMainBlockContainer]").evaluate("e => e.scrollHeight")
+    assert tall <= TALLEST, tall
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_telephone_shows_picture_and_slider_at_once(visitor, room):
+    visit = visitor(viewport={"width": 390, "height": 844}).open(f"/{room}", ready="[data-signature] canvas")
+    picture, slider = (
+        visit.page.locator("[data-signature] canvas").first,
+        visit.signature().locator("input[type=range]"),
+    )
+    top, low = picture.bounding_box()["y"], slider.bounding_box()["y"] + slider.bounding_box()["height"]
+    assert low - top <= 844 - 60, "what the finger moves is seen while it moves"
+    visit.check()
+
+
+def test_a_room_seen_to_its_end_is_marked_in_the_menu_and_only_there(visitor):
+    visit = visitor(viewport={"width": 1280, "height": 720}).open("/softmax", ready="[data-signature] canvas")
+    page = visit.page
+    sign = "e => getComputedStyle(e, '::after').content"
+    link = page.get_by_test_id("stSidebarNavLink").filter(has_text="Softmax lab")
+    assert "✓" not in link.evaluate(sign)
+    page.locator(".st-key-ending_softmax").scroll_into_view_if_needed()
+    page.wait_for_function("() => (localStorage.getItem('rooms-seen') ?? '').includes('softmax')")
+    assert "✓" in link.evaluate(sign)
+    page.reload()
+    link.wait_for()
+    assert "✓" in link.evaluate(sign), "this browser remembers"
+    assert "softmax" not in re.sub(r"^.*?/softmax", "", page.url), "no address says it"
+    visit.check()
+
+
+def test_the_depth_is_remembered_and_in_the_address(visitor):
+    visit = visitor(viewport={"width": 1280, "height": 720}).open("/softmax", ready="[data-signature] canvas")
+    page = visit.page
+    tall = "e => e.scrollHeight"
+    before = page.locator("[data-testid=stMainBlockContainer]").evaluate(tall)
+    page.get_by_role("button", name="Show everything").click()
+    page.wait_for_url(re.compile("depth=all"))
+    visit.settle()
+    assert page.locator("[data-testid=stMainBlockContainer]").evaluate(tall) > before
+    page.get_by_role("link", name="Attention, step by step").first.click()
+    page.wait_for_url(re.compile("/attention.*depth=all"))
+    visit.check()
+
+
+def test_a_word_of_the_glossary_is_explained_where_it_stands(visitor):
+    page = visitor().open("/heads", ready="[data-signature] canvas").page
+    page.wait_for_function("() => CSS.highlights.get('term')?.size > 0")
+    spot = page.evaluate(
+        "() => { const r = [...CSS.highlights.get('term')][0].getBoundingClientRect();"
+        " return [r.x + r.width / 2, r.y + r.height / 2]; }"
+    )
+    page.mouse.move(*spot)
+    assert ": " in page.locator("#term-tip").inner_text()
+    page.mouse.move(2, 2)
+    page.locator("#term-tip").wait_for(state="hidden")
