@@ -1,39 +1,46 @@
-"""Home: one question, the model's answer, the map it comes from, and one link that decides it."""
-
-import streamlit as st
+"""Home: one question, the model's answer, the map it comes from, and the hunt for the links that decide it."""
 
 from core.lab import text
 from core.topics.home import flow as fl
-from pages.parts.home import opening
-from pages.shared import controls, frame, glossary, headings
+from pages.parts.home import hunt, opening, path, writing_on
+from pages.parts.home import map as drawn
+from pages.shared import frame, glossary
 from pages.shared.asks import predict
 from pages.shared.text import prose
 
 frame.begin()
 
 # The question: which word comes next?
-first = fl.recorded()
-reading = opening.reading()
-asked = reading.text == text.SENTENCE
-opening.line(reading.text, asked)
-guess = predict.ask(opening.question(first), bare=True, p=f"{first.words[0].p:.1%}") if asked else predict.UNSURE
-if guess:
-    opening.preload()
+first, reading = fl.recorded(), opening.reading()
+asked, of = reading.text == text.SENTENCE, text.of(reading)
+guess = predict.answer("guess") if asked else predict.UNSURE
 
-# The map: the sentence on its way, and one link that can be cut.
-cut = opening.is_cut(asked)
-way = frame.cached(fl.flow, text.of(reading), opening.change(cut))
-opening.show_map(way, unrolled=bool(guess), cut=cut, asked=asked)
-if guess:
-    opening.links(way, cut=cut, asked=asked)
+if not guess:
+    # Before the guess: the sentence flows in, the answer is veiled.
+    opening.name()
+    opening.line(reading.text, asked, guess, "")
+    predict.ask(opening.question(first), bare=True)
+    hunt.show_map(first, [drawn.Ending(first.words, first.lens)], veiled=True)
+else:
+    # After it: the answer, and the map with the links that can be cut; or the model writes on.
+    opening.preload()
+    cut = hunt.cut_setting(of, len(first.lens) - 1, len(first.trace["block0.weights"].value))
+    untouched = frame.cached(fl.flow, of)
+    opening.line(reading.text, asked, guess, untouched.words[0].token)
+    if writing_on.WRITE.now():
+        writing_on.show(of)
+    else:
+        way = frame.cached(fl.flow, of, hunt.change(cut)) if cut.now() else untouched
+        judged = asked and not cut.now() and not hunt.begun(of, asked)
+        opening.answer(hunt.said(way, untouched), untouched, judged=guess if judged else None, cut=bool(cut.now()))
+        hunt.follow(of, way, untouched, cut, asked=asked, also=writing_on.button)
 
 # Your own sentence.
-with st.container(border=True):
-    prose("home", "own")
-    controls.sentence("Type your own sentence", text.SENTENCE, text.read)
+opening.own(asked)
 
-# All pages, the language, and where the model comes from.
-headings.section("The rooms of this house")
-opening.rooms()
-prose("home", "model", **opening.facts())
+# The path, the language, and where the model comes from.
+path.rooms()
+path.experiments()
+path.other_language()
+prose("home", "model", **path.facts())
 glossary.show()

@@ -77,6 +77,13 @@ def context(subject: str = FIRST) -> int:
     return int(about.get("max_position_embeddings") or about["n_positions"])
 
 
+def ends(subject: str = FIRST) -> frozenset[int]:
+    """The ids with which a model says that a text is over, or that another begins."""
+    about = json.loads((folder(subject) / "config.json").read_text("utf8"))
+    said = (about.get("bos_token_id"), about.get("eos_token_id"))
+    return frozenset(id for one in said for id in (one if isinstance(one, list) else [one]) if id is not None)
+
+
 def read(text: str, subject: str = FIRST) -> Reading:
     """A visitor's text as this model reads it: cleaned, cut at its context, `<s>` in front."""
     return tokenizer.read(tokenizer.of_model(folder(subject)), text, SENTENCE, context(subject))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+from core.lab import cuts
 from core.lab.outcomes import ABOUT, LINK, Outcomes
 from core.lab.text import SENTENCE, TWIN, Link, of, read
-from core.topics.attention import cuts
 from core.topics.home.flow import RECORDING, compute
 
 

@@ -80,12 +80,19 @@ def of(options: Sequence[Any]) -> Reader:
     return spelled.get
 
 
-def cell(text: str) -> tuple[int, int] | None:
-    """'13,3' -> (13, 3); anything else is no cell."""
-    parts = text.split(",")
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
-        return None
-    return int(parts[0]), int(parts[1])
+def places(n: int) -> Reader:
+    """'13,3' -> (13, 3): so many whole numbers, none negative; anything else is none."""
+
+    def read(text: str) -> tuple[int, ...] | None:
+        parts = text.split(",")
+        if len(parts) != n or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
+            return None
+        return tuple(int(part) for part in parts)
+
+    return read
+
+
+cell = places(2)
 
 
 def line(longest: int) -> Reader:

@@ -15,6 +15,7 @@ from pages.shared.readers import (
     line,
     number,
     one_of,
+    places,
     some_of,
     whole,
 )
@@ -61,7 +62,12 @@ WORDS: dict[str, Word] = {
     # ---- home ----
     "map_block": _whole(0, 999, 5, "home"),
     "map_head": _whole(0, 999, 1, "home"),
-    "link": _one("0", "1", "home"),
+    "link": Word(places(4), None, ("home",)),
+    "hunt": _on(False, "home"),
+    "write": _on(False, "home"),
+    "on": _whole(0, 999, 0, "home"),
+    "heat": _number(0, 9, 0.0, "home"),
+    "roll": _whole(0, 999, 0, "home"),
     # ---- why ----
     "reach": _whole(1, MANY, DEPENDS, "why"),
     "hop": _whole(0, MANY, DEPENDS, "why"),

@@ -6,9 +6,8 @@ import torch
 import transformers.models.llama.modeling_llama as hf
 
 from core.checkpoint import load
-from core.lab import subject
+from core.lab import cuts, subject
 from core.lab import text as sentence
-from core.topics.attention import cuts
 from core.trace import Trace
 from core.whatif import Change
 from tests.core import families

@@ -17,8 +17,11 @@ from core.lab.outcomes import ABOUT, recorded_words
 from core.lab.text import FIRST, Text, Word, top
 from core.trace import Trace
 
-if TYPE_CHECKING:
-    from core.whatif import Change  # needs torch
+if TYPE_CHECKING:  # all three need torch
+    from torch import Tensor
+
+    from core.model import Decoder
+    from core.whatif import Change
 
 RECORDING = ASSETS / "data" / "home.npz"
 INSIDE = ("norm1", "q", "k", "v", "weights", "z", "attn_out", "resid_mid", "norm2", "ffn_act", "ffn_out", "resid_post")
@@ -70,13 +73,17 @@ def compute(text: Text, change: Change | None = None) -> Flow:
     model, last = subject.model(text.subject), len(text) - 1
     trace = subject.run(text, change or subject.UNTOUCHED, (*ONLY, "next_probs"))
     with torch.inference_mode():
-        start = trace["embed"].tensor[last]
-        if model.pos_embed is not None:
-            start = start + model.pos_embed.weight[last]
-        after = (trace[f"block{i}.resid_post"].tensor[last] for i in range(model.config.n_layers))
-        lens = model.predict(torch.stack([start, *after])[:, None]).softmax(-1).numpy()
+        lens = model.predict(torch.stack(stages(trace, model, last))).softmax(-1).numpy()
     words = tuple(top(trace["next_probs"].value, subject=text.subject))
     return Flow(trace, words, tuple(tuple(top(probs, 3, text.subject)) for probs in lens))
+
+
+def stages(trace: Trace, model: Decoder, start: int) -> list[Tensor]:
+    """The stream before the first block and after each one, of the tokens from `start` on: (token, d_model) each."""
+    before = trace["embed"].tensor[start:]
+    if model.pos_embed is not None:
+        before = before + model.pos_embed.weight[start : start + len(before)]
+    return [before, *(trace[f"block{i}.resid_post"].tensor[start:] for i in range(model.config.n_layers))]
 
 
 def picture(values: np.ndarray, width: int = 48) -> np.ndarray:

@@ -10,11 +10,11 @@ import numpy as np
 import streamlit as st
 
 from core import attention as at
+from core.lab import cuts, outcomes, provenance, subject
 from core.lab import head as oh
-from core.lab import outcomes, provenance, subject
 from core.lab import text as sentence
-from core.topics.attention import cuts, program
 from core.topics.attention import own_vectors as own
+from core.topics.attention import program
 from core.trace import Quantity, Trace
 from pages.shared import controls, frame, readers, story
 from pages.shared.asks import predict

@@ -53,7 +53,7 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
     )
     with st.container():  # always there, so that a verdict moves nothing below it to another place
         if chosen is not None:
-            _verdict(prediction, chosen, values)
+            verdict(prediction, chosen, **values)
     return chosen
 
 
@@ -73,7 +73,8 @@ def _guesses() -> dict[str, str | None]:
     return guesses
 
 
-def _verdict(prediction: Prediction, chosen: str, values: dict[str, object]) -> None:
+def verdict(prediction: Prediction, chosen: str, **values: object) -> None:
+    """What is true of a guess, and why."""
     right = chosen in (prediction.answer, *prediction.also)
     opening = _("Right.") if right else "" if chosen == UNSURE else _("Not quite.")
     with st.container(border=True, key=f"verdict_{prediction.id}"):

@@ -10,12 +10,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from core.lab import cuts, provenance, story_losses, subject
 from core.lab import head as onehead
 from core.lab import outcomes as what
-from core.lab import provenance, story_losses, subject
 from core.lab import text as sentence
 from core.make import story_losses as make_story_losses
-from core.topics.attention import cuts, facts, own_vectors
+from core.topics.attention import facts, own_vectors
 from core.topics.attention import program as snippet
 from core.topics.home import flow
 from core.whatif import Change

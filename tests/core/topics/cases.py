@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from core.lab import cuts, subject
 from core.lab import head as heads_lab
-from core.lab import subject
 from core.lab.text import Text
 from core.model import Decoder
-from core.topics.attention import cuts, facts
+from core.topics.attention import facts
 from core.topics.heads import fewer_keys, volume
-from core.topics.home import flow
+from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.topics.model import details, repair, walk
 from core.topics.position import schemes, shuffle
@@ -160,6 +160,13 @@ def _first_and_last(g: Given) -> Any:
     return flow.compute(g.text), float(before.softmax(-1).max())
 
 
+def _chased(g: Given) -> Any:
+    """The link that matters most, cut, as the ranking of all links has it; and what it hands on."""
+    worst = cuts.ranking(g.text, True).worst[0]
+    found = chase.without(g.text, (worst.layer, worst.head, worst.query, worst.key))
+    return found.answer.p, worst.p, chase.handed(g.text, worst)
+
+
 def _own_scheme(g: Given) -> Any:
     """The scaled scores of the model's own scheme, beside what it recorded."""
     every = {scheme: schemes.scores(g.demo(schemes), scheme, (0, 3))[0] for scheme in schemes.SCHEMES}
@@ -183,8 +190,8 @@ CASES: dict[str, Case] = {
     "lab.head.overview": Case(lambda g: heads_lab.overview(g.demo(heads_lab)), lambda r: near(r[0].sum(-1), 1)),
     "lab.subject.outlook": Case(lambda g: subject.outlook(g.text, subject.UNTOUCHED)),
     "lab.subject.surprise": Case(lambda g: subject.surprise(g.text)),
-    "attention.cuts.rank": Case(_cut, lambda r: near(*r)),
-    "attention.cuts.ranking": Case(_ranked, lambda r: near(*r)),
+    "lab.cuts.rank": Case(_cut, lambda r: near(*r)),
+    "lab.cuts.ranking": Case(_ranked, lambda r: near(*r)),
     "attention.facts.plane": Case(_plane, lambda r: 0 <= r.kept <= 1 + 1e-6),
     "attention.facts.against_torch": Case(lambda g: facts.against_torch(_head(g)), lambda gap: gap < 1e-4),
     "attention.facts.sink": Case(lambda g: facts.sink(_head(g))),
@@ -232,6 +239,18 @@ CASES: dict[str, Case] = {
     "home.flow.compute": Case(
         _first_and_last,
         lambda r: near(r[0].lens[-1][0].p, r[0].words[0].p) and near(r[0].lens[0][0].p, r[1]),
+    ),
+    "home.flow.stages": Case(
+        lambda g: (flow.stages(subject.untouched(g.text), g.model, 3), g.ids[3:]),
+        lambda r: all(len(one) == len(r[1]) for one in r[0]),
+    ),
+    "home.chase.without": Case(_chased, lambda r: near(r[0], r[1])),
+    "home.chase.handed": Case(_chased, lambda r: r[2].place >= 1 and 0 <= r[2].weight <= 1),
+    "home.writing.write": Case(
+        lambda g: writing.write(g.text, 0.0, 0),
+        lambda r: all(
+            step.written in (step.words[0], None) and near(step.words[0].p, step.lens[-1][0].p) for step in r.steps
+        ),
     ),
     "masks.gradients.influence": Case(
         lambda g: gradients.influence(g.demo(patterns, size=len(g.ids))), lambda r: not any(r.leaks)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 
+from core.lab.text import Word
 from core.topics.home import flow as fl
+from core.trace import Trace
 from pages.shared.pictures import live, palette
 from pages.shared.text import N_, _
 
@@ -31,16 +34,35 @@ class Link:
     cut: bool
 
 
+@dataclass(frozen=True)
+class Ending:
+    """What the model says at one place. words: the likeliest next tokens; lens: the likeliest after each stage; before:
+    the same words' probabilities in the untouched model, where something is cut."""
+
+    words: Sequence[Word]
+    lens: Sequence[Sequence[Word]]
+    before: Sequence[float] | None = None
+
+
+class Said(TypedDict):
+    """An ending, as the script is told it."""
+
+    lens: list[dict[str, Any]]
+    next: list[dict[str, Any]]
+    before: list[float] | None
+
+
 class Meta(TypedDict):
     """What the script is told beside what every picture says; the same stands at its head."""
 
     tokens: list[str]
+    start: int
     blocks: int
     heads: int
-    unrolled: bool
-    link: dict[str, Any] | None
-    lens: list[dict[str, Any]]
-    next: list[dict[str, Any]]
+    veiled: bool
+    hunt: bool
+    links: list[dict[str, Any]]
+    said: list[Said]
     scale: palette.Scale
     colours: palette.Colours
     titles: dict[str, str]
@@ -54,35 +76,54 @@ class Meta(TypedDict):
 def show(
     picture: live.Picture,
     flow: fl.Flow,
+    endings: Sequence[Ending],
     *,
     block: int,
     head: int,
-    unrolled: bool,
-    link: Link | None,
+    veiled: bool = False,
+    hunt: bool = False,
+    links: Sequence[Link] = (),
     pages: dict[str, str],
 ) -> None:
-    """Draw the map. pages: stage -> the page it opens. At most the last 48 tokens are drawn; the page says so."""
-    trace, n_layers, n_heads = flow.trace, len(flow.lens) - 1, flow.trace["block0.weights"].value.shape[0]
+    """Draw the map. At most the last 48 tokens are drawn; the page says so.
+
+    endings: one for each stop of the slider, every stop showing one token more; veiled: the answer is not shown yet;
+    hunt: arcs can be cut, and every head stands below as a small picture; pages: stage -> the page it opens.
+    """
+    trace, n_layers, n_heads = flow.trace, len(endings[0].lens) - 1, flow.trace["block0.weights"].value.shape[0]
     from_row = max(0, len(flow.tokens) - MOST_ROWS)
+    shown = [vars(one) | {"query": one.query - from_row, "key": one.key - from_row} for one in links]
     meta: Meta = {
         "tokens": flow.tokens[from_row:],
+        "start": len(flow.tokens) - from_row - len(endings) + 1,
         "blocks": n_layers,
         "heads": n_heads,
-        "unrolled": unrolled,
-        "link": vars(link) if link else None,
-        "lens": [{"token": words[0].token, "p": words[0].p} for words in flow.lens],
-        "next": [{"token": word.token, "p": word.p} for word in flow.words[:8]],
+        "veiled": veiled,
+        "hunt": hunt,
+        "links": [one for one in shown if one["key"] >= 0],
+        "said": [_said(ending, veiled) for ending in endings],
         "scale": palette.scale(palette.DIVERGING, -1.0, 1.0),
         "colours": palette.roles(q="q", k="k", v="v", a="a", quiet="quiet", room="a", accent="warn"),
         "titles": {name: _(title) for name, title in TITLES.items()},
         "says": says(trace),
         "shapes": _shapes(trace),
         "pages": pages,
-        "words": {"block": _("Block"), "head": _("Head"), "lens": _("If it ended here")},
-        "tools": False,
+        "words": {name: _(word) for name, word in WORDS.items()},
+        "tools": not veiled,
     }
     state = {"block": min(block, n_layers - 1), "head": min(head, n_heads - 1)}
-    picture.mount(FLOW, meta, _arrays(flow, from_row, n_layers), state=state, triggers=("open",))
+    picture.mount(FLOW, meta, _arrays(flow, from_row, n_layers), state=state, triggers=("open", "cut"))
+
+
+def _said(ending: Ending, veiled: bool) -> Said:
+    """Behind the veil nothing is sent: who looks into the page finds no answer there."""
+    if veiled:
+        return {"lens": [], "next": [], "before": None}
+    return {
+        "lens": [{"token": words[0].token, "p": words[0].p} for words in ending.lens],
+        "next": [{"token": word.token, "p": word.p} for word in ending.words[:8]],
+        "before": list(ending.before[:8]) if ending.before is not None else None,
+    }
 
 
 TITLES = {
@@ -103,15 +144,25 @@ TITLES = {
     "next_logits": N_("logits"),
     "words": N_("next word"),
 }
+WORDS = {
+    "block": N_("Block"),
+    "head": N_("Head"),
+    "heads": N_("All heads, small"),
+    "lens": N_("If it ended here"),
+    "replay": N_("Once more"),
+    "cuts": N_("{query} reads {key}: {weight}. A click cuts this link."),
+    "mends": N_("{query} → {key} is cut. A click puts it back."),
+    "keys": N_("Arrow keys go from link to link, Enter cuts one."),
+}
 
 
-def says(trace: Any) -> dict[str, str]:
+def says(trace: Trace) -> dict[str, str]:
     """Each stage's one sentence, from the quantity itself."""
     inside = {name: _(trace[f"block0.{name}"].quantity.says) for name in (*STREAM, *HEADS, "weights")}
     return inside | {name: _(trace[name].quantity.says) for name in ("ids", "embed", "next_logits")}
 
 
-def _shapes(trace: Any) -> dict[str, str]:
+def _shapes(trace: Trace) -> dict[str, str]:
     """rows x columns of one head's or the whole token's tensor, as it stands under each title."""
     names = {name: f"block0.{name}" for name in (*STREAM, *HEADS, "weights")} | {"embed": "embed"}
     shapes = {stage: "×".join(map(str, trace[name].value.shape[-2:])) for stage, name in names.items()}

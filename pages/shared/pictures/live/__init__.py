@@ -21,7 +21,7 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
-from pages.shared.text import _
+from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
 PAGES = HERE.parents[2]
@@ -39,6 +39,7 @@ class Dial(TypedDict):
     stream: bool
     together: bool
     hidden: bool
+    play: list[str] | None
     seq: int
     at: int
 
@@ -66,6 +67,7 @@ class Slider:
     stream: every move is sent to Python while it is dragged (one request in flight, the last value always sent).
     together: all pictures of the page whose slider has this name, as many stops and this mark move with it, live.
     hidden: no slider is drawn; the picture is moved by others that it moves together with.
+    play: it can run by itself, one stop after the other, and be stepped.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Slider:
     stream: bool = False
     together: bool = False
     hidden: bool = False
+    play: bool = False
 
     @property
     def at(self) -> int:
@@ -144,6 +147,7 @@ def _component(manager: BidiComponentManager) -> Renderer:
 
 
 DIAL = painter(HERE / "dial.js")
+PLAYER = (N_("One step back"), N_("Run"), N_("Pause"), N_("One step on"), N_("Speed"))
 
 
 def pack(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
@@ -237,6 +241,7 @@ def _dial(slider: Slider, key: str) -> Dial:
         "stream": slider.stream,
         "together": slider.together,
         "hidden": slider.hidden,
+        "play": [_(name) for name in PLAYER] if slider.play else None,
         "seq": seen,
         "at": 0,
     }

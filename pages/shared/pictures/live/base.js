@@ -16,6 +16,7 @@ import { Scale, sentences } from "./numbers.js";
  * @property {boolean} stream
  * @property {boolean} together
  * @property {boolean} hidden
+ * @property {string[] | null} play
  * @property {number} seq
  * @property {number} at
  */
@@ -49,6 +50,7 @@ const LEFT = new Map(); // the key of a picture -> how the hand left it, and wha
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
 export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
+const PACES = [0.5, 1, 2, 4, 8]; // steps a second of a slider that runs by itself
 const AFTER_MOVES = 120; // ms after the last frame before it is described
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -1e9], End: [0, 1e9] };
 
@@ -253,6 +255,7 @@ export class View {
     this.range.max = slider.stops.length - 1;
     if (this.frame >= slider.stops.length) this.go(slider.at); // another text, another slider: the place is gone
     if (this.held) return; // under the finger: leave it there
+    this.showPlayer(slider.play);
     this.range.dataset.slider = slider.name;
     this.range.setAttribute("aria-label", slider.label);
     this.caption.textContent = slider.label;
@@ -273,6 +276,59 @@ export class View {
     this.range.addEventListener("keydown", () => (this.byKey = true));
     this.range.addEventListener("input", () => this.moved());
     this.range.addEventListener("change", () => this.let_go());
+  }
+
+  // ---- a slider that runs by itself: one stop after the other, until its end or until a hand is laid on it ----
+  showPlayer(words) {
+    if (Boolean(words) === Boolean(this.player)) return;
+    this.player?.remove();
+    this.player = null;
+    if (!words) return;
+    const [back, run, pause, on, speed] = words;
+    const button = (name, sign, act) => {
+      const made = make("button", { type: "button", "aria-label": name, title: name }, sign);
+      made.addEventListener("click", act);
+      return made;
+    };
+    this.runner = button(run, "▶\uFE0E", () => (this.running ? this.halt() : this.play()));
+    this.pace = make("select", { "aria-label": speed, title: speed }, ...PACES.map((n) => make("option", { value: n, selected: n === 2 }, `${n}/s`)));
+    this.playing = { run, pause };
+    this.player = make("div", { class: "player" }, button(back, "◂", () => this.stepBy(-1)), this.runner, button(on, "▸", () => this.stepBy(1)), this.pace);
+    this.dial.prepend(this.player);
+    this.range.addEventListener("pointerdown", () => this.halt());
+  }
+
+  stepBy(by) {
+    this.halt();
+    this.stepped(by);
+    this.let_go();
+  }
+
+  stepped(by) {
+    this.range.value = within(this.frame + by, this.meta.slider.stops.length);
+    this.moved();
+  }
+
+  play() {
+    if (this.frame === this.meta.slider.stops.length - 1) this.go(0);
+    this.running = true;
+    this.runner.replaceChildren("❚❚");
+    this.runner.setAttribute("aria-label", this.playing.pause);
+    const next = () => {
+      if (!this.root.isConnected || !this.meta.slider || this.frame >= this.meta.slider.stops.length - 1) return void this.halt();
+      this.stepped(1);
+      this.timers.run = setTimeout(next, 1000 / Number(this.pace.value));
+    };
+    next();
+  }
+
+  halt() {
+    if (!this.running) return;
+    this.running = false;
+    clearTimeout(this.timers.run);
+    this.runner.replaceChildren("▶\uFE0E");
+    this.runner.setAttribute("aria-label", this.playing.run);
+    this.let_go();
   }
 
   go(frame) {

@@ -7,10 +7,12 @@ untouched pass, as a KV cache would, and the cells of one row are computed toget
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
 
+from core.blocks import DecoderBlock
 from core.lab import subject
 from core.lab.text import Link, Text
 from core.model import Decoder
@@ -49,16 +51,20 @@ def _row(model: Decoder, trace: Trace, n: int, answer: int, layer: int, row: int
     return found
 
 
+def _block(model: Decoder, layer: int) -> DecoderBlock:
+    return cast(DecoderBlock, model.blocks[layer])
+
+
 def _cut_rows(model: Decoder, trace: Trace, layer: int, row: int, share: bool) -> Tensor:
     """(head * key, d_model): the stream of token `row` after this block's attention, one row for each cut."""
-    config, block = model.config, model.blocks[layer]
+    config, block = model.config, _block(model, layer)
     weights = trace[f"block{layer}.weights"].tensor[:, row, : row + 1]  # (head, key)
     values = trace[f"block{layer}.v"].tensor.repeat_interleave(config.group, 0)[:, : row + 1]  # (head, key, d_head)
     lost = weights[..., None] * values
     if share:  # z' = (z - w v) / (1 - w)
         mixture = lost.sum(1, keepdim=True)
         lost = mixture - (mixture - lost) / (1 - weights[..., None]).clamp_min(1e-9)
-    out = block.attn.o.weight.unflatten(1, (config.n_heads, config.head_dim))  # (d_model, head, d_head)
+    out = block.attn.o.weight.view(-1, config.n_heads, config.head_dim)  # (d_model, head, d_head)
     lost = torch.einsum("hkd,mhd->hkm", lost, out)
     return trace[f"block{layer}.resid_mid"].tensor[row] - lost.flatten(0, 1)
 
@@ -68,11 +74,11 @@ def _onward(model: Decoder, trace: Trace, n: int, layer: int, row: int, changed:
     turn, allowed = model.surroundings(n)
     turn = None if turn is None else turn[row:]
     rest = trace[f"block{layer}.resid_post"].tensor[row + 1 :]
-    x = torch.cat([model.blocks[layer].finish(changed)[:, None], rest.expand(len(changed), -1, -1)], 1)
+    x = torch.cat([_block(model, layer).finish(changed)[:, None], rest.expand(len(changed), -1, -1)], 1)
     key = "k_rot" if turn is not None else "k"
     for i in range(layer + 1, model.config.n_layers):
         past = tuple(trace[f"block{i}.{name}"].tensor[:, :row] for name in (key, "v"))
-        x = model.blocks[i](x, turn, allowed[row:], past=past)
+        x = _block(model, i)(x, turn, allowed[row:], past=past)
     return model.predict(x).softmax(-1)
 
 

@@ -1,0 +1,87 @@
+"""Below the map: the path through the rooms, three experiments to begin with, and what is shipped."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core import config, counting
+from core.lab import text as sentence
+from pages.shared import address, frame, headings
+from pages.shared.text import N_, _, filled, lang, say
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A door straight to something that surprises. words: the address's, beside the page."""
+
+    file: str
+    title: str
+    tells: str
+    words: dict[str, str]
+
+
+EXPERIMENTS = (
+    Experiment(
+        "02_why", N_("Shorten its sight"), N_("One token less in reach, and the name is gone."), {"reach": "10"}
+    ),
+    Experiment("09_position", N_("Shuffle the words"), N_("Without positions the model does not notice."), {}),
+    Experiment("10_rope", N_("Turn the clocks"), N_("Both words move, and their score stays."), {}),
+)
+
+
+def rooms() -> None:
+    """The path: sections in their order, every room with its question, its minutes, and a mark once its end was seen."""
+    headings.section("The path")
+    say(
+        "«n» rooms, one after the other or as you like. A room whose end you have seen gets a ✓. Only this browser remembers it.",
+        n=len(frame.entries()) - 1,
+    )
+    built = frame.entries()
+    for entry in built:
+        with st.container(key=f"goon_{frame.topic_of(entry.file)}"):
+            st.page_link(
+                frame.path_of(entry), label=f"**{filled(_('Go on where you were: «room»'), room=_(entry.title))}** →"
+            )
+    with st.container(key="path"):
+        number = 0
+        for section, listed in frame.CATALOG.items():
+            here = [entry for entry in listed if entry in built and entry.file != "01_home"]
+            if here:
+                st.markdown(f"**{_(section)}**")
+                with st.container(gap=None):
+                    for entry in here:
+                        number += 1
+                        _room(number, entry)
+
+
+def _room(number: int, entry: frame.Entry) -> None:
+    left, right = st.columns([2, 3], vertical_alignment="center", gap="small")
+    left.page_link(frame.path_of(entry), label=f"{number} · {_(entry.title)}")
+    with right:
+        say("«asks» · about «minutes» minutes", asks=_(entry.asks), minutes=entry.minutes)
+
+
+def experiments() -> None:
+    """Three doors."""
+    headings.section("Three experiments to begin with")
+    for column, one in zip(st.columns(3), EXPERIMENTS, strict=True):
+        entry = next(e for e in frame.entries() if e.file == one.file)
+        with column.container(border=True, height="stretch"):
+            st.page_link(frame.path_of(entry), label=f"**{_(one.title)}** →", query_params=one.words | {"lang": lang()})
+            st.markdown(_(one.tells))
+
+
+def other_language() -> None:
+    other = "zh" if lang() == "en" else "en"
+    st.button(
+        {"zh": "中文", "en": "English"}[other], on_click=address.write, args=("lang", other), key="other_language"
+    )
+
+
+def facts() -> dict[str, object]:
+    """The embedded model in numbers, from its own config."""
+    read = config.ModelConfig.from_hf(json.loads((sentence.FOLDER / "config.json").read_text("utf8")))
+    return {"parameters": f"{counting.total(read):,}", "layers": read.n_layers, "heads": read.n_heads}
