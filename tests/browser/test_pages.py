@@ -133,7 +133,7 @@ def test_home_is_drawn_before_torch_is_loaded(fresh_server, visitor):
     maps = Path(f"/proc/{fresh_server.process.pid}/maps").read_text()
     assert "libtorch" not in maps
     visit.page.get_by_role("radio", name="Amy", exact=True).click()
-    visit.page.get_by_text("98.6%").first.wait_for()
+    visit.page.get_by_role("heading", name="Amy 98.6%").wait_for()
     visit.check()
 
 
@@ -141,14 +141,16 @@ def test_the_first_minute(visitor):
     visit = visitor().open("/")
     page = visit.page
     page.get_by_role("radio", name="Sam", exact=True).click()
-    page.get_by_text("The model says Amy, with 98.6%").wait_for()
+    page.get_by_role("heading", name="Amy 98.6%").wait_for()
     page.get_by_role("button", name="Cut it").click()
-    page.get_by_text("the model says Sam, with 98.1%").wait_for()
+    page.get_by_role("heading", name="Sam 98.1%").wait_for()
+    page.get_by_text("you have found 1.").wait_for()
     page.get_by_role("button", name="Put it back").click()
+    page.get_by_role("heading", name="Amy 98.6%").wait_for()
     page.get_by_role("button", name="Swap the names").click()
-    page.get_by_text("Now the model says Sam, with 96.8%").wait_for()
+    page.get_by_role("heading", name="Sam 96.8%").wait_for()
     page.get_by_role("button", name="Back to the first sentence").click()
-    page.get_by_text("Does it hang on others too?").wait_for()
+    page.get_by_role("heading", name="Amy 98.6%").wait_for()
     page.get_by_role("button", name="attention", exact=True).click()
     page.wait_for_url(re.compile("/attention"))
     page.get_by_role("link", name="Home").first.click()
@@ -157,19 +159,74 @@ def test_the_first_minute(visitor):
     visit.check()
 
 
-def test_choosing_a_block_and_a_head_needs_no_server_and_ends_in_the_link(visitor):
+def test_the_hunt_on_the_map_by_hand_and_by_keyboard(visitor):
+    """A small picture opens a head without the server; a click on its boldest arc cuts; Enter does, too."""
     visit = visitor().open("/")
     page = visit.page
     page.get_by_role("radio", name="Amy", exact=True).click()
+    page.get_by_role("heading", name="Amy 98.6%").wait_for()
     visit.settle()
-    canvas = page.locator(".live canvas").first
+    canvas = page.locator(".live .scroll canvas")
     before = canvas.evaluate("c => c.toDataURL()")
-    page.get_by_role("button", name="Block 2").click()
+    page.get_by_role("radio", name="Head 4.4").click()
     assert canvas.evaluate("c => c.toDataURL()") != before
-    page.wait_for_url(re.compile("block=2"))
-    page.get_by_role("button", name="Head 4").click()
-    page.wait_for_url(re.compile("head=4"))
+    page.wait_for_url(re.compile("map_block=4.*map_head=4"))
+    arc = canvas.evaluate("c => { const b = c.getBoundingClientRect(); return [b.x, b.y, b.width]; }")
+    page.locator(".live .scroll").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")  # the last row, its boldest link
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("link=4%2C4%2C13%2C9|link=4,4,13,9"))
+    page.get_by_text("This link decides.").wait_for()
+    assert arc[2] > 800
+    page.get_by_role("radio", name="Head 5.1").click()
+    page.get_by_role("button", name="Put it back").click()
+    page.get_by_role("heading", name="Amy 98.6%").wait_for()
+    visit.settle()
+    spot = page.evaluate(ARC)
+    page.mouse.click(*spot)
+    page.wait_for_url(re.compile("link=5%2C1%2C13%2C3|link=5,1,13,3"))
+    page.get_by_role("heading", name="Sam 98.1%").wait_for()
     visit.check()
+
+
+ARC = """() => {
+  let canvas, title;
+  for (const e of document.querySelectorAll('*')) if (e.shadowRoot?.querySelector('.scroll canvas')) {
+    canvas = e.shadowRoot.querySelector('.scroll canvas');
+    title = [...e.shadowRoot.querySelectorAll('.title')].find((t) => t.textContent === 'attention');
+  }
+  const box = canvas.getBoundingClientRect(), middle = title.getBoundingClientRect(), row = 22, head = 62;
+  return [middle.x + middle.width / 2, box.y + head + row * ((13 + 3) / 2 + 0.5)];
+}"""
+
+
+def test_the_model_writes_on_under_the_finger_and_by_itself(visitor):
+    visit = visitor().open("/")
+    page = visit.page
+    page.get_by_role("radio", name="Amy", exact=True).click()
+    page.get_by_role("button", name="Let it write on").click()
+    slider = page.get_by_role("slider", name="Tokens written")
+    slider.wait_for()
+    visit.settle()
+    page.get_by_role("button", name="One step on").click()
+    page.get_by_text("threw the ball to Amy …").wait_for()
+    page.wait_for_url(re.compile(r"[?&]on=1(&|$)"))
+    page.get_by_role("combobox", name="Speed").select_option("8")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_function("() => true")
+    page.get_by_text("they saw a big dog").wait_for()
+    page.get_by_role("button", name="Pause").or_(page.get_by_role("button", name="Run")).click()
+    visit.check()
+
+
+def test_with_less_motion_wanted_nothing_moves(visitor):
+    visit = visitor(reduced_motion="reduce").open("/")
+    canvas = visit.page.locator(".live .scroll canvas")
+    first = canvas.evaluate("c => c.toDataURL()")
+    visit.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert canvas.evaluate("c => c.toDataURL()") == first
+    assert not visit.page.get_by_role("button", name="Once more").is_visible()
 
 
 @pytest.mark.parametrize("other", ["zh", "en"])

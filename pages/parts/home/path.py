@@ -10,7 +10,7 @@ import streamlit as st
 from core import config, counting
 from core.lab import text as sentence
 from pages.shared import address, frame, headings
-from pages.shared.text import N_, _, filled, lang, say
+from pages.shared.text import N_, _, lang, say, unmarked
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def rooms() -> None:
     for entry in built:
         with st.container(key=f"goon_{frame.topic_of(entry.file)}"):
             st.page_link(
-                frame.path_of(entry), label=f"**{filled(_('Go on where you were: «room»'), room=_(entry.title))}** →"
+                frame.path_of(entry), label=f"**{unmarked(_('Go on where you were: «room»'), room=_(entry.title))}** →"
             )
     with st.container(key="path"):
         number = 0

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from core import tokenizer
 from core.lab import text as sentence
 from core.lab.text import Text
-from core.topics.home import writing
 from pages.parts.home import hunt
 from pages.parts.home import map as drawn
 from pages.shared import controls, frame
 from pages.shared.text import N_, _, say, unmarked
+
+if TYPE_CHECKING:
+    from core.topics.home.writing import Story
 
 HEATS = (0.0, 0.5, 0.8, 1.0, 1.5)
 WRITE, ROLL = controls.Setting("write"), controls.Setting("roll")
@@ -37,6 +41,8 @@ def show(text: Text) -> None:
         if heat:
             st.button(_("Draw again"), key="again", on_click=ROLL.keep, args=((int(ROLL.now()) + 1) % 1000,))
         button()
+    from core.topics.home import writing  # needs torch
+
     told = frame.cached(writing.write, text, heat, int(ROLL.now()))
     endings = [drawn.Ending(step.words, step.lens) for step in told.steps]
     if len(endings) == 1:
@@ -48,7 +54,7 @@ def show(text: Text) -> None:
     hunt.show_map(told.flow, endings, dial=dial, captions=_captions(text, told))
 
 
-def _captions(text: Text, told: writing.Story) -> list[str]:
+def _captions(text: Text, told: Story) -> list[str]:
     """Under every stop: the text so far, and how likely its last token was."""
     words = tokenizer.of_model(sentence.folder(text.subject))
     ids = told.flow.trace["ids"].value.tolist()

@@ -523,12 +523,12 @@ const FLOW = {
     const [x0, , , , , , x1] = FLOW.curve(view, 0, 0);
     if (!view.meta.hunt || x < x0 - 2 || x > x1 + 2) return null;
     const { rows: n, values } = strip(view, "weights", view.block, view.head), cut = FLOW.lit(view).filter((one) => one.cut);
-    let best = null, least = NEAR;
+    let best = null, least = Infinity; // where arcs cross, the bolder one is meant
     for (let query = 0; query < view.rows; query++) {
       for (let key = 0; key <= query; key++) {
-        const drawn = Number(values[query * n + key]) >= FAINT || cut.some((one) => one.query === query && one.key === key);
+        const w = Number(values[query * n + key]), drawn = w >= FAINT || cut.some((one) => one.query === query && one.key === key);
         const away = drawn ? Math.abs(heightAt(FLOW.curve(view, query, key), x) - y) : NEAR;
-        if (away < least) [best, least] = [{ query, key }, away];
+        if (away < NEAR && away - NEAR * w < least) [best, least] = [{ query, key }, away - NEAR * w];
       }
     }
     return best;

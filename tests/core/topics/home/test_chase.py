@@ -1,0 +1,72 @@
+"""What a link hands on, recomputed by hand; what is written, against transformers' own generation."""
+
+import numpy as np
+import pytest
+import torch
+
+from core import generation
+from core.lab import outcomes, subject
+from core.lab import text as sentence
+from core.topics.home import chase, writing
+
+FIRST = sentence.of(sentence.read(sentence.SENTENCE))
+
+
+def test_what_a_link_hands_on_in_numpy(theirs):
+    """The value of one key through one head's slice of W_O, the last norm and the table of words, all by hand."""
+    link = outcomes.outcomes().share[0]
+    found, state = chase.handed(FIRST, link), theirs.state_dict()
+    trace, size = subject.untouched(FIRST), subject.config().head_dim
+    value = trace[f"block{link.layer}.v"].value[link.head, link.key]
+    out = state[f"model.layers.{link.layer}.self_attn.o_proj.weight"].numpy()[
+        :, link.head * size : (link.head + 1) * size
+    ]
+    moved = out @ value
+    logits = state["lm_head.weight"].numpy() @ (
+        moved / np.sqrt((moved**2).mean() + 1e-5) * state["model.norm.weight"].numpy()
+    )
+    assert found.pushes.id == logits.argmax()
+    assert found.pushes.token == "Amy"
+    assert (found.place, found.names_the_answer) == (1, True)
+    assert found.weight == pytest.approx(trace[f"block{link.layer}.weights"].value[link.head, link.query, link.key])
+
+
+def test_an_early_link_names_no_answer():
+    early = next(link for link in outcomes.outcomes().share if link.layer == 1)
+    assert not chase.handed(FIRST, early).names_the_answer
+
+
+def test_cutting_decides_where_the_answer_loses_more_than_half():
+    assert chase.without(FIRST, outcomes.LINK).decides
+    assert not chase.without(FIRST, (0, 0, 5, 2)).decides
+
+
+def test_greedy_writing_is_transformers_own(any_model):
+    """Every family, and the model that ships below."""
+    ids = torch.tensor([[3, 5, 7, 11]])
+    theirs = any_model.theirs.generate(ids, max_new_tokens=6, do_sample=False, eos_token_id=None, pad_token_id=0)
+    assert generation.greedy(any_model.ours, ids[0], 6) == theirs[0, 4:].tolist()
+
+
+def test_the_model_that_ships_writes_as_transformers_does(theirs):
+    written = writing.write(FIRST, 0.0, 0)
+    ids = theirs.generate(torch.tensor([FIRST.ids]), max_new_tokens=writing.MOST, do_sample=False)
+    assert written.flow.trace["ids"].value.tolist() == ids[0].tolist()
+    assert written.start == len(FIRST)
+
+
+def test_a_draw_is_repeated_by_its_seed_and_changed_by_another():
+    model, ids = subject.model(), torch.tensor(FIRST.ids)
+    draws = [generation.sample(model, ids, 8, temperature=1.5, seed=seed) for seed in (1, 1, 2)]
+    assert draws[0] == draws[1] != draws[2]
+    cold = generation.sample(model, ids, 8, temperature=0.01, seed=5)
+    assert cold == generation.greedy(model, ids, 8), "almost no temperature: the likeliest"
+
+
+def test_writing_ends_where_the_story_or_the_context_does(any_model):
+    model, ids = any_model.ours, torch.tensor([3, 5, 7, 11])
+    first = generation.greedy(model, ids, 1)[0]
+    assert generation.greedy(model, ids, 5, ends=frozenset({first})) == []
+    long = sentence.exactly("the dog " * 40, str(any_model.folder))
+    held = sentence.Text(long.subject, long.ids[:60], long.tokens[:60])
+    assert len(writing.write(held, 0.0, 0).flow.tokens) <= model.config.context
