@@ -36,7 +36,7 @@ else:
         hunt.follow(of, way, untouched, cut, asked=asked, also=writing_on.button)
 
 # Your own sentence.
-opening.own(asked)
+opening.own(asked, guess)
 
 # The path, the language, and where the model comes from.
 path.rooms()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from core.lab import subject
 from core.lab import text as sentence
 from core.tokenizer import Reading
 from pages.shared import controls, frame
@@ -50,6 +49,8 @@ def _take(text: str, chosen: Callable[[str], None] | None) -> None:
 
 def warn(reading: Reading) -> None:
     """What this model makes of a text unlike those it has read."""
+    from core.lab import subject  # needs torch: Home's first screen does without
+
     surprise = frame.cached(subject.surprise, sentence.of(reading))
     if surprise > sentence.STRANGE:
         template = N_(

@@ -166,7 +166,7 @@ def test_what_is_written_is_what_the_model_says_step_by_step():
 
 
 def test_the_lit_link_belongs_to_the_first_sentence():
-    app = open_page(PAGE, words=sentence.TWIN)
+    app = open_page(PAGE, words=sentence.TWIN, guess="Amy")
     assert picture(app, "map")[0]["links"] == []
     app.button(key="back").click().run()
     assert address(app) == {}

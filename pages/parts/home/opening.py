@@ -104,17 +104,19 @@ def answer(words: list[Word], untouched: fl.Flow, *, judged: str | None, cut: bo
         )
 
 
-def own(asked: bool) -> Reading:
+def own(asked: bool, guess: str | None) -> None:
     """The box for the visitor's own sentence, what this model has read, and the smallest change there is."""
     say(
         "**Now you.** Type the beginning of a story in English and press Enter. This model has read children's stories only."
     )
-    typed = story.ask()
+    if not guess:  # without the gallery, and without torch
+        controls.sentence("Your sentence", sentence.SENTENCE, sentence.read)
+        return
+    story.ask()
     if asked:
         st.button(_("Swap the names"), on_click=_take, args=(sentence.TWIN,), key="twin")
     else:
         st.button(_("Back to the first sentence"), on_click=_take, args=(sentence.SENTENCE,), key="back")
-    return typed
 
 
 def _take(words: str) -> None:
