@@ -17,7 +17,6 @@ ASSETS = Path(__file__).parent / "assets"
 def draw() -> None:
     text.speak()
     st.set_page_config(page_icon=ASSETS / "icon.svg", layout="wide", initial_sidebar_state=256)
-    st.html(ASSETS / "style.css")
     page = st.navigation(frame.pages(), expanded=True)
     frame.language_switch()
     with st.sidebar:

@@ -9,6 +9,7 @@ import asyncio
 import base64
 import gzip
 import hashlib
+import json
 import re
 import webbrowser
 from collections.abc import AsyncIterator, Iterable
@@ -27,9 +28,23 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FRONTEND = Path(st.__file__).parent / "static"  # what Streamlit sends every browser
-START = "\n".join(  # what runs before Streamlit's own scripts
-    (Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in ("history", "marks", "glossary")
-)
+STYLE = (Path(__file__).parents[2] / "assets" / "style.css").read_text("utf8")
+
+
+def _start() -> str:
+    """What runs before Streamlit's own scripts. Our style goes along: were it to come with the first run of a page, what
+    is already there would move."""
+    names = ("history", "marks", "glossary")
+    scripts = [(Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in names]
+    return "\n".join([f"const STYLE = {json.dumps(STYLE)};", ADOPT, *scripts])
+
+
+ADOPT = """{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(STYLE);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}"""
+START = _start()
 SHUT = ("/_stcore/metrics", "/_stcore/agent")  # nobody who visits needs these
 UPLOADS = "/_stcore/upload_file/"
 PICTURES = "/_stcore/bidi-components/"  # our painters' scripts, out of a folder that holds their Python too

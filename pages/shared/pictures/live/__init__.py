@@ -10,6 +10,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -93,7 +94,8 @@ class Picture:
     key: its name on the page; another sentence under the same key keeps canvas and slider. quantity: what core calls
     the numbers, and the saved file. says: one sentence for those who cannot see it. captions: what is written under
     the picture, one line a frame. signature: this is what the page is remembered by. released(name, value): called
-    before the next run for everything the visitor lets go of.
+    before the next run for everything the visitor lets go of. tall: its height on a wide screen, in pixels, kept free
+    until it is drawn; what stands below does not move then.
     """
 
     key: str
@@ -103,6 +105,7 @@ class Picture:
     captions: list[str] | None = None
     signature: bool = False
     released: Callable[[str, Any], None] | None = None
+    tall: int = 0
 
     def mount(
         self,
@@ -117,7 +120,9 @@ class Picture:
         told: dict[str, Any] = {"painter": painter.script, "quantity": self.quantity, "label": self.says}
         told |= {"signature": self.signature, **meta}
         how: dict[str, Any] = {"slider": self.slider, "captions": self.captions, "released": self.released}
-        mount(painter, self.key, told, arrays, state=state, triggers=triggers, **how)
+        room = st.container(key=f"tall{-(-self.tall // 20) * 20}_{self.key}") if self.tall else nullcontext()
+        with room:
+            mount(painter, self.key, told, arrays, state=state, triggers=triggers, **how)
 
 
 @dataclass(frozen=True)
