@@ -118,8 +118,12 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[int, ast.AST]]:
             case ast.FunctionDef(args=args, returns=returns, decorator_list=marks):
                 every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
                 out = [returns, *marks, *(one.annotation for one in every if one)]
-            case ast.ClassDef(decorator_list=marks):
-                out = [*marks]
+            case ast.ClassDef(decorator_list=marks, body=body):
+                # A literal default of a field is where a demo begins: the pages' own tests hold it.
+                out = [*marks, *(one.value for one in body if isinstance(one, ast.AnnAssign))]
+            case ast.Module(body=body):  # a table of data is no behaviour; a number computed from others is
+                tables = (one.value for one in body if isinstance(one, ast.Assign | ast.AnnAssign))
+                out = [value for value in tables if _literal(value)]
             case ast.AnnAssign(annotation=annotation):
                 out = [annotation]
             case ast.Call(func=ast.Name(id="Quantity"), args=[_name, _axes, _formula, says]):
@@ -128,6 +132,19 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[int, ast.AST]]:
                 out = [node]
         left_out |= {id(one) for part in out if part is not None for one in ast.walk(part)}
     return ((i, node) for i, node in enumerate(ast.walk(tree)) if id(node) not in left_out)
+
+
+def _literal(node: ast.AST | None) -> bool:
+    """Words and tables of words and numbers, written down as they are."""
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, str)
+        case ast.Tuple() | ast.List() | ast.Dict() | ast.Set():
+            return all(
+                isinstance(one, ast.expr_context | ast.Constant) or _literal(one) for one in ast.iter_child_nodes(node)
+            )
+        case _:
+            return False
 
 
 def mutants(path: Path) -> list[Mutant]:

@@ -227,6 +227,8 @@ def test_a_chat_is_one_string():
     )
     assert tokenizer.chat_text(messages) == wanted
     found = tokenizer.chat_pieces(messages, "gpt2")
+    assert [piece.start for piece in found] == [0, *(piece.end for piece in found[:-1])], "end to end"
+    assert all(piece.end - piece.start == len(piece.data) for piece in found)
     assert tokenizer.joined(found) == wanted
     assert [piece.start for piece in found] == [0, *(piece.end for piece in found[:-1])]
     assert [piece.id for piece in found if piece.kind == "special"] == [151644, 151645, 151644, 151645, 151644], (

@@ -81,14 +81,13 @@ def question(first: fl.Flow) -> predict.Prediction:
 def answer(words: list[Word], untouched: fl.Flow, *, judged: str | None, cut: bool) -> None:
     """What the model says, in large figures and as bars; outlined behind them what it said with nothing cut. judged:
     the guess, until the hunt begins."""
-    left, middle, right = st.columns([3, 2, 4] if judged else [1, 3, 9], vertical_alignment="center", gap="small")
+    *left, middle, right = st.columns([3, 2, 4] if judged else [2, 7], vertical_alignment="center", gap="small")
     if judged:
-        with left:
+        with left[0]:
             predict.verdict(question(untouched), judged)
             st.button(_("Guess again"), key="guess_again", type="tertiary", on_click=predict.forget, args=("guess",))
-    with middle if judged else left, st.container(key="says", gap=None):
-        say("The model says")
     with middle, st.container(key="answer", gap=None):
+        say("The model says")
         st.title(filled(":violet[«word»] «p»", word=words[0].token, p=f"{words[0].p:.1%}"), anchor=False)
     with right:
         shown = bars.with_answer(words[:SHOWN], next(w for w in words if w.id == untouched.words[0].id))

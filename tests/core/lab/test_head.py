@@ -21,6 +21,7 @@ from core.topics.home import flow
 from core.whatif import Change
 
 READING = sentence.read(sentence.SENTENCE)
+FIRST = sentence.of(READING)
 DEMO = onehead.Demo(sentence.of(READING))
 
 
@@ -298,3 +299,28 @@ def test_no_more_words_than_there_are():
     assert [w.id for w in sentence.top(np.array([0.2, 0.5, 0.3]), 10)] == [1, 2, 0]
     assert [w.id for w in sentence.top(np.array([0.2, 0.5, 0.3]), 3)] == [1, 2, 0]
     assert [w.id for w in sentence.top(np.array([0.2, 0.5, 0.3]), 2)] == [1, 2]
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_a_cut_row_at_every_temperature_is_what_the_model_computes_with_that_cut(share):
+    demo, cell = onehead.Demo(FIRST), (13, 3)
+    found = onehead.after_cut(*(onehead.frames(demo, step) for step in ("weights", "masked")), cell, share)
+    for at in (0, 33, len(onehead.TEMPERATURES) - 1):
+        change = Change(
+            temperature=onehead.TEMPERATURES[at],
+            head=(demo.layer, demo.head),
+            cut=(demo.layer, demo.head, *cell),
+            share=share,
+        )
+        name = f"block{demo.layer}.weights"
+        np.testing.assert_allclose(
+            found.values[at], subject.run(FIRST, change, (name,))[name].value[demo.head, 13], atol=1e-6
+        )
+    assert not found.values[:, 3].any()
+    assert (found.entropy is not None) == share
+
+
+def test_the_link_that_home_cuts_leads_from_the_gap_to_the_name():
+    layer, head, query, key = what.LINK
+    assert (FIRST.tokens[query], FIRST.tokens[key], query) == ("to", "Amy", len(FIRST) - 1)
+    assert subject.untouched(FIRST)[f"block{layer}.weights"].value[head, query].argmax() == key

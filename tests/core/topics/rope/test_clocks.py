@@ -142,3 +142,11 @@ def test_turned_values_spoil_the_next_word():
 def test_the_price():
     cost = clocks.cost(text.of(READING))
     assert (cost.maps, cost.rope, cost.learned, cost.all) == ((288 * 288,) * 4, 4 * 288, 0, 15_191_712)
+
+
+def test_the_download_holds_the_vectors_before_and_after_and_the_scores_they_make():
+    trace = clocks.recorded(DEMO)
+    block = f"block{DEMO.layer}"
+    assert {f"{block}.{name}" for name in ("q", "k", "q_rot", "k_rot", "scores")} <= {step.name for step in trace}
+    q, k = (trace[f"{block}.{name}_rot"].value[DEMO.head] for name in "qk")
+    np.testing.assert_allclose(trace[f"{block}.scores"].value[DEMO.head], q @ k.T, atol=1e-4)

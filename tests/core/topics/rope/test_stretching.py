@@ -99,3 +99,12 @@ def test_curves_are_the_methods_at_every_stop():
         at = lr.scaled(method, 128, 10_000.0, s, 4096, n)[54]
         assert angles[stop, i, 40] == pytest.approx(n * float(at), rel=1e-5)
     assert slow[0].max() == pytest.approx(100, rel=0.1)
+
+
+def test_a_ramp_of_no_width_is_a_step():
+    """Where no pair lies between fast and slow, one side stays and the other is interpolated."""
+    found = lr.ramp(8, 10_000.0, 4096, fast=10.0, slow=10.0).numpy()
+    assert set(found.tolist()) <= {0.0, 1.0}
+    assert found[0] == 1
+    assert found[-1] == 0
+    assert (np.diff(found) <= 0).all()
