@@ -136,7 +136,7 @@ WORDS: dict[str, Word] = {
     "tag_data": _on(False, "projections"),
     "tag_cooking": _on(False, "projections"),
     # ---- softmax ----
-    "scores_of": _one("model", "typed", "softmax"),
+    "scores_of": _one("typed", "model", "softmax"),
     "scores": _line(240, "2 1 0.1", "softmax"),
     "row_of": _whole(1, MANY, DEPENDS, "softmax"),
     "slope": _cell("softmax"),
