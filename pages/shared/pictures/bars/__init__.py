@@ -50,7 +50,8 @@ def show(
     """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar.
 
     grab: the marked bar follows the hand, to the frame in which it is as long; a touch on another releases "bar".
-    row: px of each. column: what the names are. steps: what a name becomes on its way to its bar, written between the two: head -> (frame, name).
+    row: px of each. column: what the names are. steps: what a name becomes on its way to its bar, written between the
+    two: head -> (frame, name).
     """
     frames = np.atleast_2d(values)
     meta: Meta = {
