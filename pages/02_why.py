@@ -6,23 +6,22 @@ from pages.parts.why import recurrence as more
 from pages.parts.why import window as parts
 from pages.shared import controls, frame, headings, spine
 from pages.shared.pictures import code
-from pages.shared.text import _, prose, say
+from pages.shared.text import N_, _, prose, say
 
 frame.begin()
-
-# What you can change, and a guess before it is shown.
 spine.opening("02_why")
-st.caption(
-    _(
-        "Architecture · basics, required: every page builds on it · the whole topic: 5 of 5 in difficulty, this page 1 · "
-        "for people who build: know the parts, the derivations are folded away"
+if spine.deep():
+    st.caption(
+        _(
+            "Architecture · basics, required: every page builds on it · the whole topic: 5 of 5 in difficulty, this page 1 · "
+            "for people who build: know the parts, the derivations are folded away"
+        )
     )
-)
+
+# How far back must a word see?
 reading = parts.text()
 found = parts.found(reading)
 guessed = parts.prediction(reading, found)
-
-# How far back must a word see?
 parts.reach(reading, found, guessed)
 
 # Hand on, or look directly.
@@ -37,24 +36,34 @@ headings.section("Who is done first?")
 parts.race(reading)
 
 # What gets lost on the way.
-headings.section("The further back, the fainter")
-more.fading(reading)
-with st.container():  # always there: what opens in it moves nothing below
-    if controls.switch("What fits into a state?", False, key="rnn_bucket"):
-        more.bucket()
+if spine.deep():
+    headings.section("The further back, the fainter")
+    more.fading(reading)
+    with st.container():  # always there: what opens in it moves nothing below
+        if controls.switch("What fits into a state?", False, key="rnn_bucket"):
+            more.bucket()
 
 # The price.
 headings.section("The bill")
-more.bill(controls.choice("What is counted", parts.MEASURES, "work", key="bill", hide_label=True))
+more.guess_bill()
+more.bill(more.measure())
 
 # What to take along.
-headings.section("What changed in 2017")
-more.change()
-more.timeline()
+if spine.deep():
+    headings.section("What changed in 2017")
+    more.change()
+    more.timeline()
+prose("why", "closing")
 
 # Check yourself, common mistakes, the code.
 more.check(reading)
-more.common_mistakes()
-code.show(parts.STATE)
-prose("why", "closing")
+if spine.deep():
+    more.common_mistakes()
+    code.show(parts.STATE)
+spine.offer(
+    N_("The further back, the fainter"),
+    N_("What fits into a state?"),
+    N_("What changed in 2017"),
+    N_("Common mistakes"),
+)
 spine.ending("02_why")

@@ -1,25 +1,56 @@
-"""Linear layers make Q, K, V: a real query is turned by hand, and the matrices that make it are taken apart."""
+"""Linear layers make Q, K, V: a library that is asked softly, a matrix that makes the query, a real query turned by hand."""
 
 import streamlit as st
 
 from pages.parts.projections import ending as more
 from pages.parts.projections import experiments as labs
+from pages.parts.projections import library
 from pages.parts.projections import turning as parts
 from pages.shared import controls, frame, headings, spine
-from pages.shared.text import prose
+from pages.shared.text import N_, prose
 
 frame.begin()
+spine.opening("04_projections")
 
-# What you can change.
-left, right = st.columns([5, 7], vertical_alignment="bottom")  # six blocks and six heads in a row
-with left:
-    spine.opening("04_projections")
-with right:
-    layer, head = parts.chosen_head()
-room = parts.sentence_room(layer, head)
+# A library: a query, three keys, and a little of everything.
+library.guess()
 
-# Guess, then turn the query.
-guessed = parts.prediction(room) is not None
+
+@st.fragment
+def first() -> None:
+    library.first()
+
+
+first()
+
+
+# One matrix makes the query: on a napkin, then in the real head.
+@st.fragment
+def small() -> None:
+    headings.section("A matrix makes the query")
+    parts.small()
+
+
+small()
+headings.section("The real head")
+room = parts.sentence_room()
+
+
+@st.fragment
+def product(room: parts.Room) -> None:
+    source = parts.source()
+    parts.product(room, source)
+    if spine.deep():
+        more.downloads(room)
+        more.code(source)
+
+
+product(room)
+
+# The query, turned by hand.
+headings.section("Turn the query")
+parts.guess_turned(room)
+guessed = not spine.deep() or parts.prediction(room) is not None
 
 
 @st.fragment
@@ -29,23 +60,10 @@ def turning(room: parts.Room, guessed: bool) -> None:
         parts.turning(room, guessed)
     with right:
         parts.shares(room, guessed)
+        parts.why(room)
 
 
 turning(room, guessed)
-parts.meaning(room)
-
-
-# One number of Q, K or V, written out.
-@st.fragment
-def product(room: parts.Room) -> None:
-    headings.section("One matrix makes the query")
-    source = parts.source()
-    parts.product(room, source)
-    more.downloads(room)
-    more.code(source)
-
-
-product(room)
 
 
 # What a linear layer can and cannot do, one experiment open at a time.
@@ -56,11 +74,21 @@ def laboratory(room: parts.Room) -> None:
     labs.LABS[lab](room)
 
 
-laboratory(room)
+if spine.deep():
+    parts.meaning(room)
+    laboratory(room)
 
 # Check yourself, common mistakes, the words.
 prose("projections", "closing")
 more.check(room)
-more.common_mistakes(room)
-more.words()
+if spine.deep():
+    more.common_mistakes(room)
+    more.words()
+spine.offer(
+    N_("Every number written out"),
+    N_("One word, two keys"),
+    N_("What a linear layer can do"),
+    N_("Shapes"),
+    N_("Common mistakes"),
+)
 spine.ending("04_projections")

@@ -3,59 +3,59 @@
 import streamlit as st
 
 from core import softmax
-from core.topics.softmax import lab as bench
+from core.topics.softmax import lab as numbers
 from pages.parts.softmax import bench as parts
 from pages.parts.softmax import experiments as more
 from pages.shared import frame, spine
+from pages.shared.asks import predict
 from pages.shared.pictures import code
-from pages.shared.text import prose
+from pages.shared.text import N_, prose
 
 frame.begin()
-
-# What you can change.
-left, right = st.columns([3, 2], vertical_alignment="bottom")
-with left:
-    spine.opening("05_softmax")
-with right:
-    source = parts.source()
-row = parts.typed_row() if source == "typed" else parts.model_row()
-parts.prediction(row)
+spine.opening("05_softmax")
+row = parts.bench()
+parts.guess_halved(row)
 
 
-# One slider moves every picture of this part.
+# Three scores and one slider.
 @st.fragment
-def lab(row: parts.Row) -> None:
-    found, slider = frame.cached(bench.heated, row.scores), parts.heat()
-    left, right = st.columns([4, 5], gap="medium")
+def first(row: parts.Row) -> None:
+    left, right = st.columns([3, 2], gap="medium")
     with left:
-        parts.shares(row, found, slider)
+        parts.shares(row, frame.cached(numbers.heated, row.scores))
     with right:
-        cell = parts.slopes(row, found, slider)
-    left, right = st.columns([4, 5], gap="medium")
-    with left:
         prose("softmax", "idea")
-    with right:
-        if cell:
-            parts.written_slope(row, slider.value, cell)
-        prose("softmax", "slopes")
-    parts.closer(row, found, slider)
-    more.downloads(row, slider.value)
+        if predict.answer(parts.HALVED) is not None:
+            prose("softmax", "order")
 
 
-lab(row)
-code.show(softmax.SHARES)
+first(row)
+if spine.deep():
+    code.show(softmax.SHARES)
 
 
-# The other handle, and where the naive version breaks.
+# The other handles: a constant, one score by the hand.
 @st.fragment
 def handles(row: parts.Row) -> None:
-    more.drag_one(row)
     more.add_constant(row)
-    more.number_formats(row)
-    more.numpy_cell(row)
+    more.drag_one(row)
 
 
 handles(row)
+
+# The model's own row.
+parts.real_row()
+
+
+# The slopes, the steps, what shares mix, and where the naive version breaks.
+@st.fragment
+def deeper(row: parts.Row) -> None:
+    found, slider = frame.cached(numbers.heated, row.scores), parts.heat()
+    parts.slopes(row, found, slider)
+    parts.closer(row, found, slider)
+    more.downloads(row, slider.value)
+    more.number_formats(row)
+    more.numpy_cell(row)
 
 
 # Rows of shares: which of them are right?
@@ -64,11 +64,21 @@ def printed() -> None:
     more.claims()
 
 
-printed()
+if spine.deep():
+    deeper(row)
+    printed()
 
 # Check yourself, common mistakes, the words.
 prose("softmax", "closing")
 more.check(row)
-more.common_mistakes()
-more.words()
+if spine.deep():
+    more.common_mistakes()
+    more.words()
+spine.offer(
+    N_("Can this row still learn?"),
+    N_("What shares mix"),
+    N_("Large scores: the naive version breaks"),
+    N_("Is this row right?"),
+    N_("Common mistakes"),
+)
 spine.ending("05_softmax")

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from tests.browser.gestures import PICTURES, WATCH
+from tests.browser.gestures import PICTURES, WATCH, drag
 
 FOLLOWERS = (".live[data-quantity=weights]", ".live[data-quantity=next_probs]")
 
@@ -22,9 +22,10 @@ def hand(page, canvas, path):
 
 
 def test_the_query_is_turned_by_hand_and_everything_follows(visit):
-    page = visit.open("/projections").page
-    slider, canvas = visit.signature().locator("input[type=range]"), visit.signature().locator("canvas").first
-    before = visit.signature().locator(".note").inner_text()
+    page = visit.open("/projections?depth=all").page
+    plane = page.locator(".live[data-quantity=turned_q]")
+    slider, canvas = plane.locator("input[type=range]"), plane.locator("canvas").first
+    before = plane.locator(".note").inner_text()
     page.evaluate(WATCH)
     canvas.evaluate(PICTURES)
     hand(page, canvas, [(0.75, 0.5), (0.65, 0.2), (0.35, 0.2), (0.2, 0.5), (0.35, 0.8), (0.65, 0.75)])
@@ -32,7 +33,7 @@ def test_the_query_is_turned_by_hand_and_everything_follows(visit):
     assert page.evaluate("new Set(window.__pictures).size") >= 20
     now = slider.input_value()
     assert 90 < int(now) < 120, "in the fourth quarter"
-    assert visit.signature().locator(".note").inner_text() != before
+    assert plane.locator(".note").inner_text() != before
     for follower in FOLLOWERS:
         assert page.locator(follower).locator("input[type=range]").input_value() == now
     page.mouse.up()
@@ -40,12 +41,27 @@ def test_the_query_is_turned_by_hand_and_everything_follows(visit):
     visit.settle()
     page.reload()
     visit.settle()
-    assert visit.signature().locator("input[type=range]").input_value() == now
+    assert slider.input_value() == now
+    visit.check()
+
+
+def test_the_wish_moves_query_and_shares_and_sends_nothing(visit):
+    page = visit.open("/projections").page
+    slider = visit.signature().locator("input[type=range]")
+    page.evaluate(WATCH)
+    visit.signature().locator("canvas").first.evaluate(PICTURES)
+    drag(page, slider, 0.25, 0.9, release=False)
+    assert page.evaluate("window.__sent.length") == 0
+    assert page.evaluate("new Set(window.__pictures).size") >= 20
+    shares = page.locator(".live[data-quantity=shares]").first
+    assert shares.locator("input[type=range]").input_value() == slider.input_value()
+    page.mouse.up()
+    page.wait_for_url(re.compile("wish="))
     visit.check()
 
 
 def test_both_arrows_are_taken_by_the_tip(visit):
-    page = visit.open("/projections?arrow_q=90&arrow_k=0").page
+    page = visit.open("/projections?depth=all&arrow_q=90&arrow_k=0").page
     arrows = page.locator(".live[data-quantity=dot]")
     canvas = arrows.locator("canvas").first
     canvas.wait_for()
@@ -60,7 +76,7 @@ def test_both_arrows_are_taken_by_the_tip(visit):
 
 
 def test_a_number_of_the_product_is_clicked_and_written_out(visit):
-    page = visit.open("/projections").page
+    page = visit.open("/projections?depth=all").page
     canvas = page.locator(".live[data-quantity=q] canvas").first
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()

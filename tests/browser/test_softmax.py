@@ -9,7 +9,7 @@ FOLLOWERS = (".live[data-quantity=slopes]", ".live[data-quantity=softmax_steps]"
 
 
 def test_one_drag_moves_all_pictures_and_sends_nothing(visit):
-    page = visit.open("/softmax").page
+    page = visit.open("/softmax?depth=all").page
     slider = visit.signature().locator("input[type=range]")
     assert slider.get_attribute("data-slider") == "temperature"
     page.evaluate(WATCH)
@@ -34,7 +34,7 @@ def test_one_drag_moves_all_pictures_and_sends_nothing(visit):
 
 
 def test_any_of_the_pictures_may_lead(visit):
-    page = visit.open("/softmax?closer=triangle").page
+    page = visit.open("/softmax?depth=all&closer=triangle").page
     triangle = page.locator(".live[data-quantity=triangle]")
     note = page.locator(SHARES).locator(".note")
     before = note.inner_text()
@@ -47,7 +47,7 @@ def test_any_of_the_pictures_may_lead(visit):
 
 
 def test_other_sliders_stand_still(visit):
-    page = visit.open("/softmax").page
+    page = visit.open("/softmax?depth=all").page
     added = page.locator(".live[data-quantity=added]")
     drag(page, added.locator("input[type=range]"), 0.5, 0.9, release=False)
     assert page.locator(SHARES).locator("input[type=range]").input_value() == "24"
@@ -57,8 +57,8 @@ def test_other_sliders_stand_still(visit):
 
 
 def test_a_bar_is_taken_by_the_hand(visit):
-    page = visit.open("/softmax?scores_of=typed&scores=2+1+0.1").page
-    dragged = page.locator(".live[data-quantity=shares]:not([data-signature])").first
+    page = visit.open("/softmax?scores=2+1+0.1").page
+    dragged = page.locator(".st-key-dragged .live, [class*=st-key-dragged] .live").first
     canvas, slider = dragged.locator("canvas").first, dragged.locator("input[type=range]")
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.lab import subject
 from core.lab import text as sentence
 from core.topics.projections import linear as ln
 from core.topics.projections import product
@@ -26,7 +27,7 @@ KEYS = (
         "arrow_k",
     ),
     *("arrow_long", "weight_of", "weight_at", "map_a", "map_play", "stack_depth", "stack_seed", "proj_shapes", "n_in"),
-    *("with_bias", "proj_unit", "proj_tokens", "library_t", "tag_data"),
+    *("wish", "small_sum", "small_cell", "with_bias", "proj_unit", "proj_tokens", "library_t", "tag_data"),
 )
 LABS = ("arrows", "weight", "map", "stack", "alone", "shapes", "cost", "library")
 
@@ -42,12 +43,53 @@ def test_the_signature_shows_the_turned_query(layer, head):
         pj.turn(pj.Demo(sentence.of(READING), layer, head)),
     )
     meta, arrays = picture(app, "turning")
-    assert (meta["signature"], meta["quantity"], len(meta["slider"]["stops"])) == (True, "turned_q", len(pj.ANGLES))
+    assert (meta["quantity"], len(meta["slider"]["stops"])) == ("turned_q", len(pj.ANGLES))
     np.testing.assert_allclose(arrays["points"], turn.keys, rtol=1e-6)
     np.testing.assert_allclose(arrays["sizes"], turn.shares, rtol=1e-6)
     along = arrays["moving"][:, 0] / np.linalg.norm(arrays["moving"][:, 0], axis=1, keepdims=True)
     np.testing.assert_allclose(along, turn.query / turn.length, atol=1e-5)
     assert len(meta["captions"]) == len(pj.ANGLES)
+
+
+def test_the_signature_is_a_library_that_is_asked_softly():
+    app = open_page(PAGE, depth="idea", wish="3")
+    meta, arrays = picture(app, "wish")
+    slider = meta["slider"]
+    assert meta["signature"]
+    assert (len(slider["stops"]), slider["stops"][slider["at"]], slider["together"]) == (49, 3, True)
+    keys = np.array([[1, 1, 0, 0.5, 0], [1, 0, 1, 0, 0], [0, 1, 0, 0, 1]])
+    for stop, table in zip(slider["stops"], arrays["values"], strict=True):
+        np.testing.assert_allclose(table, np.vstack([[1, stop, 0, 0, 0], keys]), atol=1e-4)
+    meta, arrays = picture(app, "wish_shares")
+    scores = arrays["beside"][:, :, 0]
+    np.testing.assert_allclose(scores, np.array([[1 + w, 1, w] for w in slider["stops"]]), atol=1e-4)
+    np.testing.assert_allclose(arrays["values"], np.exp(scores) / np.exp(scores).sum(1, keepdims=True), atol=1e-5)
+    assert meta["slider"]["hidden"]
+    for deep in ("turned_shares", "made_q", "arrows"):
+        with pytest.raises(AssertionError, match="no picture"):
+            picture(app, deep)
+
+
+@pytest.mark.parametrize(("guess", "opening"), [("soup", "Right."), ("inside", "Not quite."), ("first", "Not quite.")])
+def test_the_book_that_comes_second_is_the_look_up_s(guess, opening):
+    text = plain(open_page(PAGE, second_book=guess))
+    assert f"**{opening}**" in text
+    assert f"{np.exp(3) / (np.exp(4) + np.exp(1) + np.exp(3)):.1%}" in text
+
+
+def test_why_another_word_is_written_is_told_after_the_guess():
+    at, after = pj.flip(DEMO), pj.onward(DEMO)
+    frame = pj.ANGLES.index(at.angle)
+    later = after.later[0, :, 1]
+    assert "Why “" not in plain(open_page(PAGE, depth="idea"))
+    text = plain(open_page(PAGE, depth="idea", turned_word="Amy"))
+    assert f"writes “{at.word}” there ({at.p:.1%}), not “Amy”" in text
+    assert "Why “Sam”, when it asks for “Amy”?" in text
+    assert f"head 5.1 then looks at “Amy” with {later[0, 3]:.0%}" in text
+    assert f"looks at “Amy” with {later[frame, 3]:.0%} only" in text
+    assert later[0, 3] == pytest.approx(subject.untouched(DEMO.text)["block5.weights"].value[1, -1, 3], abs=1e-5)
+    assert "Right." in plain(open_page(PAGE, turned_word="Sam"))
+    assert "decides nothing alone" in plain(open_page(PAGE, words="Tom was very thirsty. He wanted to"))
 
 
 def test_what_stands_beside_moves_with_it():
@@ -75,7 +117,7 @@ def test_a_link_restores_everything():
 
 
 def test_the_bare_address_is_bare():
-    assert set(open_page(PAGE).query_params) <= {"lang"}
+    assert set(open_page(PAGE, depth="idea").query_params) <= {"lang"}
 
 
 @pytest.mark.parametrize("which", pj.MAPS)
@@ -93,7 +135,7 @@ def test_a_number_of_the_product_is_written_out():
     assert f"{value:.3f}".rstrip("0").lstrip("-") in formula
     _, arrays = picture(app, "made_k")
     assert arrays["values"].shape[1:] == (16, 3), "the largest products, one a line"
-    _, arrays = picture(open_page(PAGE, proj="small"), "made_small")
+    _, arrays = picture(open_page(PAGE), "made_small")
     assert arrays["values"].shape[1:] == (4, 3)
 
 
@@ -197,6 +239,7 @@ def test_junk_in_the_link_gives_the_page_as_it_opens():
         assert not app.exception
     slider = picture(app, "turning")[0]["slider"]
     assert slider["at"] == 0
+    assert picture(app, "wish")[0]["slider"]["at"] == 12
 
 
 def test_a_text_that_repeats_nothing_is_asked_about_the_sentence_we_start_with():
@@ -231,6 +274,9 @@ CHOSEN = dict(
     proj="v",
     proj_cell="2,7",
     proj_sum="144",
+    wish="2.5",
+    small_cell="0,2",
+    small_sum="3",
 )
 TRIED = {
     "arrows": dict(arrow_q="90", arrow_k="45", arrow_long="2"),
@@ -251,7 +297,7 @@ def test_every_choice_survives_leaving_and_coming_back(lab):
     for again in (app, come_back(app, PAGE), open_page(PAGE, **address(app))):
         assert not again.exception
         assert address(again) == chosen
-        keys = dict(turning=300, product=144) | ({lab: STANDS[lab]} if lab in STANDS else {})
+        keys = dict(turning=300, product=144, wish=2.5, product_small=3) | ({lab: STANDS[lab]} if lab in STANDS else {})
         for key, stand in keys.items():
             slider = picture(again, key)[0]["slider"]
             assert slider["stops"][slider["at"]] == pytest.approx(stand, rel=1e-3)

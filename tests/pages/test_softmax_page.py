@@ -31,8 +31,11 @@ def same(shown, wanted):
     [({}, (5, 1, 13)), (dict(layer="4", head="4", row_of="9"), (4, 4, 9)), (dict(row_of="1"), (5, 1, 1))],
 )
 def test_the_signature_holds_a_row_of_the_model_at_every_temperature(query, where):
-    meta, arrays = picture(open_page(PAGE, **query), "shares")
+    app = open_page(PAGE, scores_of="model", **query)
+    meta, arrays = picture(app, "shares")
     found = lab.heated(row_of_the_model(*where))
+    same(arrays["beside"], found.steps[:, :2].swapaxes(1, 2))
+    same(picture(app, "model_shares")[1]["values"], found.shares)
     same(arrays["values"], found.shares)
     same(arrays["ghost"], found.shares[24])
     assert meta["signature"]
@@ -79,7 +82,7 @@ def test_the_limit_is_told(text, says):
 
 @pytest.mark.parametrize("form", lab.FORMATS)
 def test_the_number_format_reaches_the_picture(form):
-    app = open_page(PAGE, float_format=form)
+    app = open_page(PAGE, scores_of="model", float_format=form)
     meta, arrays = picture(app, "formats")
     row = row_of_the_model(5, 1, 13)
     frames = lab.in_format(row, form)
@@ -92,6 +95,7 @@ def test_the_number_format_reaches_the_picture(form):
 def test_a_link_restores_everything():
     app = open_page(
         PAGE,
+        scores_of="model",
         words="The cat sat on the mat.",
         temperature="0.5",
         row_of="4",
@@ -105,7 +109,7 @@ def test_a_link_restores_everything():
     )
     for key in ("shares", "slopes", "steps"):
         slider = picture(app, key)[0]["slider"]
-        assert slider["stops"][slider["at"]] == pytest.approx(0.5109)
+        assert slider["stops"][slider["at"]] == pytest.approx(0.5)
     assert picture(app, "slopes")[0]["state"] == {"cell": [1, 2]}
     assert picture(app, "steps")[0]["state"] == {"cell": [3, 0]}
     for key, value in (("added", 40), ("formats", 100)):
@@ -117,7 +121,7 @@ def test_a_link_restores_everything():
 
 
 def test_the_bare_address_is_bare():
-    assert set(open_page(PAGE).query_params) <= {"lang"}
+    assert set(open_page(PAGE, depth="idea").query_params) <= {"lang"}
 
 
 @pytest.mark.parametrize("junk", ["", "x", "1", "1 2 3 x", "nan 1", "1e9 2", "inf 2", "1 " * 17, "<b>1</b> 2"])
@@ -145,7 +149,7 @@ def test_junk_in_the_link_does_no_harm(query):
 
 def test_a_long_row_keeps_its_sixteen_largest():
     text = "The cat sat on the mat. " * 6
-    app = open_page(PAGE, words=text.strip(), layer="0", head="3")
+    app = open_page(PAGE, scores_of="model", words=text.strip(), layer="0", head="3")
     meta, arrays = picture(app, "shares")
     assert arrays["values"].shape == (49, 16)
     reading = sentence.read(text.strip())
@@ -172,8 +176,9 @@ def test_printed_examples_are_judged_on_the_page(name):
     assert ("**Right**" if verdict.right else "**Wrong**") in words(app)
     assert (name == "cold") == ("7.6 times, within rounding" in words(app).replace("\\", "")), "0.84 / 0.11"
     assert (name == "cold") == ("only 2.75 times the third" in words(app).replace("\\", "")), "0.11 / 0.04"
+    app = open_page(PAGE, printed=name, scores_of="model")
     app.button(key="bench").click().run()
-    assert app.query_params["scores_of"] == ["typed"] or app.query_params["scores_of"] == "typed"
+    assert "scores_of" not in app.query_params
     same(picture(app, "shares")[1]["values"], lab.heated(lab.CLAIMS[name].scores).shares)
 
 
@@ -195,11 +200,45 @@ def test_the_last_word_is_asked_until_another_is_chosen():
     assert app.query_params["row_of"] in ("3", ["3"])
 
 
-def test_one_slider_is_drawn_for_the_two_pictures_side_by_side():
+def test_the_idea_is_three_scores_two_handles_and_a_real_row():
+    app = open_page(PAGE, depth="idea")
+    meta, arrays = picture(app, "shares")
+    found = lab.heated((2.0, 1.0, 0.1))
+    same(arrays["values"], found.shares)
+    same(arrays["beside"], found.steps[:, :2].swapaxes(1, 2))
+    assert meta["captions"][24 - 7] == f"largest share {np.exp(4) / (np.exp(4) + np.exp(2) + np.exp(0.2)):.3f}"
+    same(picture(app, "model_shares")[1]["values"], lab.heated(row_of_the_model(5, 1, 13)).shares)
+    for shown in ("added", "dragged"):
+        picture(app, shown)
+    for deep in ("slopes", "steps", "formats", "printed"):
+        with pytest.raises(AssertionError, match="no picture"):
+            picture(app, deep)
+
+
+@pytest.mark.parametrize(
+    ("row", "right"), [("2 1 0.1", "more"), ("2 2 0", "more"), ("0 0 0 0", "same"), ("22 0", "same"), ("9 0", "same")]
+)
+def test_half_the_temperature_is_answered_by_the_row_itself(row, right):
+    z = np.array(parts.read_scores(row))
+    before, after = (float((np.exp(z / t) / np.exp(z / t).sum()).max()) for t in (1, 0.5))
+    for guess in ("less", "same", "more", "all"):
+        text = words(typed(row, halved=guess)).replace("\\", "")
+        assert ("**Right.**" in text) == (guess == right or (guess == "all" and after > 0.9995))
+        assert f"{before:.3f}" in text
+        assert f"{after:.3f}" in text
+
+
+def test_what_the_slider_shows_is_not_said_before_the_guess():
+    assert "takes all; to the right" not in words(open_page(PAGE))
+    assert "takes all; to the right" in words(open_page(PAGE, halved="?"))
+
+
+def test_the_row_of_the_model_is_brought_to_the_first_picture_and_back():
     app = open_page(PAGE)
-    sliders = [picture(app, name)[0]["slider"] for name in ("shares", "slopes")]
-    assert [slider["hidden"] for slider in sliders] == [False, True]
-    assert [slider["together"] for slider in sliders] == [True, True]
+    app.button(key="bench_row").click().run()
+    same(picture(app, "shares")[1]["values"], lab.heated(row_of_the_model(5, 1, 13)).shares)
+    app.button(key="type_scores").click().run()
+    same(picture(app, "shares")[1]["values"], lab.heated((2.0, 1.0, 0.1)).shares)
 
 
 @pytest.mark.parametrize(("score", "text"), [(0.001, "0.001"), (-0.0042, "−0.0042"), (2.0, "2"), (10.0611, "10.06")])
@@ -208,9 +247,8 @@ def test_a_small_score_is_not_written_as_zero(score, text):
 
 
 CHOICES = dict(
-    scores_of="typed",
     scores="3 2 1 -1",
-    temperature="0.261",
+    temperature="0.25",
     slope="1,2",
     score="3,1",
     drag="2",
@@ -235,7 +273,7 @@ def test_every_choice_survives_leaving_and_coming_back():
     app = open_page(PAGE, **CHOICES)
     assert address(app) == CHOICES
     before = state(app)
-    assert before["shares"][0] == pytest.approx(0.261, abs=1e-3)
+    assert before["shares"][0] == pytest.approx(0.25, abs=1e-3)
     assert before["slopes"][1] == {"cell": [1, 2]}
     assert before["dragged"] == (3.87, {"bar": 2})
     assert (before["added"][0], before["formats"][0]) == (40, 100)

@@ -9,6 +9,7 @@ from core.lab import subject
 from core.lab import text as sentence
 from core.topics.why import recurrence as rec
 from core.topics.why import window as rc
+from pages.shared.headings import slug
 from tests.pages.opening import address, come_back, open_page, picture, words
 
 PAGE = "02_why"
@@ -215,7 +216,7 @@ def test_examples_put_everything_back():
     app = open_page(PAGE, reach="12", sight="11")
     app.button(key="story_2").click().run()
     assert app.text_input(key="words").value.startswith("The cat slept")
-    assert set(app.query_params) <= {"lang", "words"}
+    assert set(address(app)) <= {"words"}
     assert "Right." not in said(app)
     assert not app.exception
 
@@ -249,5 +250,32 @@ def test_every_choice_survives_leaving_and_coming_back():
 
 
 def test_the_code_is_named():
-    assert "Line " in said(open_page(PAGE))
-    assert "h @ recurrent.mT" in "\n".join(block.value for block in open_page(PAGE).code)
+    app = open_page(PAGE, at=slug(f"code {rec.STATE.name}"))
+    assert "Line " in said(app)
+    assert "h @ recurrent.mT" in "\n".join(block.value for block in app.code)
+
+
+def test_the_idea_knows_no_spectral_radius():
+    app = open_page(PAGE, depth="idea", bill="kept")
+    assert [key for key in KEYS if key not in ("fading", "bucket") and picture(app, key)] == [
+        "reach",
+        "hops",
+        "race",
+        "bill",
+    ]
+    for deep in ("fading", "bucket"):
+        with pytest.raises(AssertionError, match="no picture"):
+            picture(app, deep)
+    assert "λ" not in said(app)
+    assert picture(app, "bill")[0]["quantity"] == "kept", "what the link says is shown at either depth"
+
+
+@pytest.mark.parametrize(("guess", "opening"), [("between", "Right."), ("10", "Not quite."), ("100", "Not quite.")])
+def test_ten_times_the_text_is_answered_by_the_bill(guess, opening):
+    d, times = 288, []
+    for n in (1000, 10_000):
+        times.append(2 * d * n * n + 4 * d * d * n)
+    assert rec.work(1000, d)[2] == times[0], "scores and mixtures, and four matrices"
+    text = said(open_page(PAGE, bill_guess=guess))
+    assert f"**{opening}**" in text
+    assert f"{times[1] / times[0]:.0f} times" in text

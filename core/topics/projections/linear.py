@@ -308,6 +308,30 @@ def library(asked: tuple[float, ...]) -> Library:
     return Library(to_numpy(scores), to_numpy(shares), to_numpy(shares @ values))
 
 
+WISHES = tuple(round(k / 12, 4) for k in range(49))  # 0 to 4: how much one tag matters
+
+
+@dataclass(frozen=True)
+class Wished:
+    """A reader who wants Python once and books for beginners as much as each of WISHES."""
+
+    query: np.ndarray  # (frame, tag)
+    scores: np.ndarray  # (frame, book)
+    shares: np.ndarray  # (frame, book)
+    mixture: np.ndarray  # (frame, content)
+
+
+def wished() -> Wished:
+    """The look-up while one number of the query grows: every book is asked, and none is left out."""
+    query = torch.zeros(len(WISHES), len(TAGS), dtype=torch.float64)
+    query[:, TAGS.index("python")] = 1
+    query[:, TAGS.index("beginner")] = torch.tensor(WISHES, dtype=torch.float64)
+    keys, values = (torch.tensor([book[i] for book in BOOKS.values()], dtype=torch.float64) for i in (0, 1))
+    scores = query @ keys.T
+    shares = scores.softmax(-1)
+    return Wished(*map(to_numpy, (query, scores, shares, shares @ values)))
+
+
 @dataclass(frozen=True)
 class Quoted:
     """What is wrong with QUOTED: its true softmax, its sum, and the temperatures that two pairs of it would need."""

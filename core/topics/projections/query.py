@@ -120,6 +120,7 @@ class Onward:
 
     words: tuple[Word, ...]  # with their probabilities in the untouched model, likeliest first
     p: np.ndarray  # (frame, word)
+    later: np.ndarray  # (block, frame, head, key): what the last token looks at in the blocks above
 
 
 @torch.inference_mode()
@@ -136,11 +137,16 @@ def onward(demo: Demo, most: int = 6) -> Onward:
         q[:, demo.head, 0] = turned
         return q
 
+    def see(weights: Tensor) -> Tensor:  # (frame, head, 1, key)
+        later.append(weights[:, :, 0].clone())
+        return weights
+
+    later: list[Tensor] = []
     angles, _allowed = model.surroundings(len(demo.text))
     last = None if angles is None else angles[-1:]
     x = block(demo, "resid_pre").tensor[-1:].expand(len(turned), 1, -1)
     for i in range(demo.layer, model.config.n_layers):
-        trace = WhatIf([(met(demo, "q").quantity.name, ask)]) if i == demo.layer else SILENT
+        trace = WhatIf([(met(demo, "q").quantity.name, ask)] if i == demo.layer else [("weights", see)])
         earlier = (subject.met(recorded, i, "k"), recorded[f"block{i}.v"])
         past = (earlier[0].tensor[:, :-1], earlier[1].tensor[:, :-1])
         x = model.blocks[i](x, last, None, past=past, trace=trace)
@@ -148,7 +154,8 @@ def onward(demo: Demo, most: int = 6) -> Onward:
     untouched = recorded["next_probs"].value
     ids = [w.id for w in top(probs.max(0), most, demo.text.subject)]
     words = sorted((word(i, untouched, demo.text.subject) for i in ids), key=lambda w: -w.p)
-    return Onward(tuple(words), probs[:, [w.id for w in words]])
+    empty = np.zeros((0, len(turned), model.config.n_heads, len(demo.text)), np.float32)
+    return Onward(tuple(words), probs[:, [w.id for w in words]], torch.stack(later).numpy() if later else empty)
 
 
 @dataclass(frozen=True)
@@ -170,6 +177,29 @@ def flip(demo: Demo) -> Flip | None:
         return None
     i = min(others, key=lambda i: min(ANGLES[i], 360 - ANGLES[i]))
     return Flip(ANGLES[i], int(shares[i].argmax()), after.words[first[i]].token, float(after.p[i, first[i]]))
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The later head that hears most of a turn: how much it looks at its own first choice before it and after."""
+
+    layer: int
+    head: int
+    token: int
+    before: float
+    after: float
+
+
+def heard(demo: Demo, frame: int) -> Heard | None:
+    """Which head above takes its eyes off its word once the query stands at ANGLES[frame]? None where no block is
+    above."""
+    later = kept(onward, demo).later
+    if not len(later):
+        return None
+    first = later[:, 0].argmax(-1)[..., None]
+    before, after = (np.take_along_axis(later[:, i], first, -1)[..., 0] for i in (0, frame))
+    i, h = np.unravel_index(int((before - after).argmax()), before.shape)
+    return Heard(demo.layer + 1 + int(i), int(h), int(first[i, h, 0]), float(before[i, h]), float(after[i, h]))
 
 
 # ---- one embedding, two keys ----

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.softmax import entropy, jacobian, softmax, temperatures
+from core.softmax import entropy, jacobian, softmax
 from core.trace import Trace, to_numpy
 
 Scores = tuple[float, ...]
@@ -40,7 +40,7 @@ def by_numpy(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return exps / np.sum(exps, axis=axis, keepdims=True)
 
 
-TEMPERATURES = tuple(temperatures())
+TEMPERATURES = tuple(2.0 ** (k / 7) for k in range(-24, 25))  # half and twice are stops of their own
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,11 @@ def heated(scores: Scores) -> Heated:
     steps = torch.stack([tempered, tempered.exp(), shifted, shifted.exp(), shares], 1)
     numbers = (entropy(shares), tempered.amax(-1), tempered.exp().sum(-1), shifted.exp().sum(-1))
     return Heated(to_numpy(steps), to_numpy(jacobian(shares)), *map(to_numpy, numbers))
+
+
+def at(scores: Scores, temperature: float) -> float:
+    """The largest share."""
+    return float(softmax(_tensor(scores), temperature).max())
 
 
 def limit(scores: Scores) -> Scores:

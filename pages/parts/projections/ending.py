@@ -36,7 +36,7 @@ def check(room: Room) -> None:
     key = min(1, len(room.names) - 1)
     x = float(turn.keys[key, 0])
     question = N_(
-        "In the first picture, “«name»” stands at x = «x», and q has length «length». What is its score at 0°?"
+        "In the plane of keys, “«name»” stands at x = «x», and q has length «length». What is its score at 0°?"
     )
     values = dict(name=room.names[key], x=f"{x:.2f}", length=f"{turn.length:.2f}")
     checks.number(

@@ -13,17 +13,16 @@ from core.lab.provenance import Provenance
 from core.topics.projections import product as xw
 from core.topics.projections import query as pj
 from pages.parts.projections import product as picture
-from pages.shared import controls, frame, story
+from pages.shared import controls, frame, readers, spine, story
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, plane
 from pages.shared.pictures import provenance as written
-from pages.shared.text import N_, _, prose, say
+from pages.shared.text import N_, _, filled, prose, say
 
 MAPS = {
     "q": N_("W_Q makes queries"),
     "k": N_("W_K makes keys"),
     "v": N_("W_V makes values"),
-    "small": N_("4 → 3, small"),
 }
 MOST_BARS = 14  # keys listed beside the plane
 MOST_FEET = 40  # keys whose perpendiculars are drawn
@@ -49,19 +48,19 @@ class Room:
         return self.names[-1]
 
 
-def chosen_head() -> tuple[int, int]:
-    """Its own choice: this page opens at another head than the pages that share theirs."""
+def sentence_room() -> Room:
+    """The sentence and the head. Its own choice: this page opens at another head than the pages that share theirs."""
+    left, right = st.columns([5, 1.6], vertical_alignment="center")
     config = subject.config()
-    left, right = st.columns(2)
+    layer, head = (
+        controls.Setting(word, 4, readers.of(range(many))).now()
+        for word, many in (("proj_layer", config.n_layers), ("proj_head", config.n_heads))
+    )
+    with right, spine.settings(filled(_("block «layer» · head «head»"), layer=layer, head=head)):
+        controls.pick("Block", range(config.n_layers), 4, key="proj_layer")
+        controls.pick("Head", range(config.n_heads), 4, key="proj_head")
     with left:
-        layer = controls.pick("Block", range(config.n_layers), 4, key="proj_layer")
-    with right:
-        head = controls.pick("Head", range(config.n_heads), 4, key="proj_head")
-    return layer, head
-
-
-def sentence_room(layer: int, head: int) -> Room:
-    reading = story.ask()
+        reading = story.ask()
     return Room(reading, pj.Demo(text.of(reading), layer, head), text.names(reading.tokens))
 
 
@@ -124,6 +123,33 @@ def _truth(pair: pj.Pair, demo: pj.Demo) -> str:
     return f"{path.format(**cosines)} {heard}"
 
 
+# ---- guess: what is written when another word is asked for? ----
+
+TURNED = "turned_word"  # the guess
+
+
+def guess_turned(room: Room) -> None:
+    """The arrow is turned to another word: what does the model write then? Nothing is asked where nothing changes."""
+    other, onward = frame.cached(pj.flip, room.demo), frame.cached(pj.onward, room.demo)
+    if other is None:
+        predict.forget(TURNED)
+        return
+    key, before = room.demo.text.tokens[other.key], onward.words[0].token
+    likely = [word.token for word in onward.words]
+    options = sorted({key, before, other.word, *likely[:3]})
+    wrong = N_(
+        "The model writes “«word»” there («p»), not “«guess»”. This head asks; what is written is not its business alone."
+    )
+    because = dict.fromkeys(options, wrong) | {
+        other.word: N_("At «angle»° it asks for “«key»”, and the model writes “«word»” («p»)."),
+        predict.UNSURE: N_("At «angle»° it asks for “«key»”, and the model writes “«word»” («p»)."),
+    }
+    asked = N_("Guess: turn q until “«asks»” asks for “«key»”. Which word does the model write then?")
+    names = dict(asks=room.asks, key=key, word=other.word, p=f"{other.p:.1%}", angle=other.angle)
+    guess = predict.Prediction(TURNED, asked, {word: word for word in options}, other.word, because)
+    predict.ask(guess, guess=predict.answer(TURNED) or "", **names)
+
+
 # ---- the query that is turned ----
 
 
@@ -137,21 +163,16 @@ def open_keys(room: Room, guessed: bool) -> list[int]:
 
 
 def turning(room: Room, guessed: bool) -> None:
-    """The keys in a plane with the query's direction as its first axis, and the query as an arrow that can be turned."""
-    say("**Turn the arrow**, by its tip or with the slider, until “«asks»” asks for another word.", asks=room.asks)
+    """The keys in a plane with the query's direction as its first axis, and the query as an arrow that can be turned.
+
+    guessed: the guess about two places of one word is made, or not asked at this depth.
+    """
     turn, keys = frame.cached(pj.turn, room.demo), open_keys(room, guessed)
     reach = float(np.abs(turn.keys).max())
     ahead = turn.query / turn.length
     found = frame.cached(pj.pair, room.demo)
     dropped = keys if len(keys) <= MOST_FEET else listed(turn, keys)
-    feet = np.stack([np.broadcast_to(turn.keys, turn.feet.shape), turn.feet], 2)[:, dropped]
-    shapes = [
-        plane.Shape(np.stack([-1.3 * reach * ahead, 1.3 * reach * ahead], 1)[:, None], "q", width=1.5),
-        plane.Shape(feet, dash=True),
-    ]
-    if found and guessed:
-        ends = turn.keys[[found.first, found.second]][None]
-        shapes.append(plane.Shape(ends, "warn", _("one embedding"), width=2, dash=True))
+    shapes = [*_feet(turn, dropped), *_joined(turn, found if guessed and spine.deep() else None)]
     named = [*turn.shares.argmax(1).tolist(), *((found.first, found.second) if found else ())]
     side = 1.06 * reach
     plane.show(
@@ -161,7 +182,6 @@ def turning(room: Room, guessed: bool) -> None:
             says=_("The keys of one head as points, and the query as an arrow that can be turned."),
             slider=ANGLE.slider(together=True),
             captions=_captions(room, turn),
-            signature=True,
             released=ANGLE.receive,
         ),
         turn.keys[keys],
@@ -179,8 +199,23 @@ def turning(room: Room, guessed: bool) -> None:
         ),
         titles=(_("along q: times the length of q, this is the score"), _("across q: where keys differ most")),
         most=700,
-        tall=470,
+        tall=470 if spine.deep() else 310,
     )
+
+
+def _feet(turn: pj.Turn, keys: list[int]) -> list[plane.Shape]:
+    """The line along the query, and on it where keys drop."""
+    ahead = 1.3 * float(np.abs(turn.keys).max()) * turn.query / turn.length
+    feet = np.stack([np.broadcast_to(turn.keys, turn.feet.shape), turn.feet], 2)[:, keys]
+    return [plane.Shape(np.stack([-ahead, ahead], 1)[:, None], "q", width=1.5), plane.Shape(feet, dash=True)]
+
+
+def _joined(turn: pj.Turn, found: pj.Pair | None) -> list[plane.Shape]:
+    """Two places of one word, with a line between them."""
+    if found is None:
+        return []
+    ends = turn.keys[[found.first, found.second]][None]
+    return [plane.Shape(ends, "warn", _("one embedding"), width=2, dash=True)]
 
 
 def listed(turn: pj.Turn, keys: list[int]) -> list[int]:
@@ -208,10 +243,25 @@ def _captions(room: Room, turn: pj.Turn) -> list[str]:
 
 def shares(room: Room, guessed: bool) -> None:
     """Beside the plane: what softmax makes of the scores, and what the model would write. They move with the arrow."""
-    turn, onward = frame.cached(pj.turn, room.demo), frame.cached(pj.onward, room.demo)
-    shown = open_keys(room, guessed)
+    onward, follows = frame.cached(pj.onward, room.demo), ANGLE.slider(together=True, hidden=True)
+    st.markdown(f"**{_('Next word, if this head asked so')}**")
+    bars.show(
+        live.Picture(
+            key="turned_next", quantity="next_probs", says=_("How likely each word is to come next."), slider=follows
+        ),
+        [word.token for word in onward.words],
+        onward.p,
+        ghost=np.array([word.p for word in onward.words]),
+        high=1.0,
+        percent=True,
+    )
+    if spine.deep():
+        _all_shares(room, guessed, follows)
+
+
+def _all_shares(room: Room, guessed: bool, follows: live.Slider) -> None:
+    turn, shown = frame.cached(pj.turn, room.demo), open_keys(room, guessed)
     keys = listed(turn, shown)
-    follows = ANGLE.slider(together=True, hidden=True)
     st.markdown(f"**{_('Shares after softmax')}** · {_('outlined: as recorded')}")
     bars.show(
         live.Picture(
@@ -226,17 +276,6 @@ def shares(room: Room, guessed: bool) -> None:
         high=1.0,
         percent=True,
     )
-    st.markdown(f"**{_('Next word, if this head asked so')}**")
-    bars.show(
-        live.Picture(
-            key="turned_next", quantity="next_probs", says=_("How likely each word is to come next."), slider=follows
-        ),
-        [word.token for word in onward.words],
-        onward.p,
-        ghost=np.array([word.p for word in onward.words]),
-        high=1.0,
-        percent=True,
-    )
     if len(shown) < len(room.names):
         say("One of the two keys that you are asked about appears once you have guessed.")
     if len(keys) < len(shown):
@@ -247,6 +286,24 @@ def shares(room: Room, guessed: bool) -> None:
         )
 
 
+def why(room: Room) -> None:
+    """Once the guess is made: where another word is written, and which head above makes it so."""
+    other = frame.cached(pj.flip, room.demo)
+    if other is None:
+        say("However you turn it, the model writes the same word: in this sentence this head decides nothing alone.")
+        return
+    if predict.answer(TURNED) is None:
+        return
+    away = min(other.angle, 360 - other.angle)
+    said = dict(asks=room.asks, key=room.names[other.key], word=other.word, p=f"{other.p:.1%}")
+    prose("projections", "flip", away=away, angle=other.angle, **said)
+    heard = frame.cached(pj.heard, room.demo, pj.ANGLES.index(other.angle))
+    if heard and room.demo.text.tokens[other.key] != other.word:
+        looked = room.names[int(frame.cached(pj.turn, room.demo).shares[0].argmax())]
+        rest = dict(looked=looked, later=f"{heard.layer}.{heard.head}", target=room.names[heard.token])
+        prose("projections", "heard", before=f"{heard.before:.0%}", after=f"{heard.after:.0%}", **rest, **said)
+
+
 def meaning(room: Room) -> None:
     """What the picture says, and what it does not."""
     turn, found = frame.cached(pj.turn, room.demo), frame.cached(pj.alike, room.demo)
@@ -255,49 +312,77 @@ def meaning(room: Room) -> None:
         width = turn.vectors.shape[1]
         numbers = dict(length=f"{turn.length:.1f}", kept=f"{turn.kept:.0%}", width=width, root=f"{width**0.5:.2f}")
         prose("projections", "turn", asks=room.asks, **numbers)
-        if other := frame.cached(pj.flip, room.demo):
-            away = min(other.angle, 360 - other.angle)
-            found_there = dict(
-                away=away, angle=other.angle, key=room.names[other.key], word=other.word, p=f"{other.p:.1%}"
-            )
-            prose("projections", "flip", asks=room.asks, **found_there)
     with right:
-        if found:
-            numbers = dict(
-                near=room.names[found.token],
-                cosine=f"{found.cosine:.2f}",
-                weight=f"{found.weight:.3f}",
-                asked=room.names[found.asked],
-                asked_cosine=f"{found.asked_cosine:.2f}",
-                asked_weight=f"{found.asked_weight:.3f}",
-            )
-            itself = found.asked == len(room.names) - 1
-            same = "alike_same" if found.asked == found.token else "alike_itself" if itself else "alike"
-            prose("projections", same, asks=room.asks, **numbers)
+        _likeness(room, found)
         prose("projections", "three")
+
+
+def _likeness(room: Room, found: pj.Alike | None) -> None:
+    if found is None:
+        return
+    numbers = dict(
+        near=room.names[found.token],
+        cosine=f"{found.cosine:.2f}",
+        weight=f"{found.weight:.3f}",
+        asked=room.names[found.asked],
+        asked_cosine=f"{found.asked_cosine:.2f}",
+        asked_weight=f"{found.asked_weight:.3f}",
+    )
+    itself = found.asked == len(room.names) - 1
+    same = "alike_same" if found.asked == found.token else "alike_itself" if itself else "alike"
+    prose("projections", same, asks=room.asks, **numbers)
 
 
 # ---- the product that makes it ----
 
 
 def source() -> str:
-    return controls.choice("Matrix", MAPS, "q", key="proj", hide_label=True)
+    """Whose matrix: the query's, unless another is chosen."""
+    if spine.deep():
+        return controls.choice("Matrix", MAPS, "q", key="proj", hide_label=True)
+    return str(controls.Setting("proj").now())
+
+
+def small() -> None:
+    """Two vectors through a layer small enough for a pencil."""
+    made = frame.cached(xw.small)
+    height, width = made.y.shape
+    about = dict(n=height, n_in=len(made.w), n_out=width, products=f"{height * len(made.w) * width:,}")
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
+        prose("projections", "small", **about)
+    with left:
+        cell, rows = _multiplied(made, "Y", "a", ["x 1", "x 2"], ("small_sum", "small_cell"), "product_small")
+    if spine.deep():
+        _written(made.made(*cell, "Y"), rows[cell[0]], cell[1], "small")
 
 
 def product(room: Room, which: str) -> None:
-    """X, W and their product; the chosen number's sum is written out under them."""
-    made = frame.cached(xw.small) if which == "small" else frame.cached(xw.product, room.demo, which)
-    rows = ["x 1", "x 2"] if which == "small" else room.names
-    name = "Y" if which == "small" else which.upper()
+    """X, W and their product, of the real head; where all is shown, the chosen number's sum is written out under it."""
+    made = frame.cached(xw.product, room.demo, which)
     height, width = made.y.shape
-    steps = controls.Dial("proj_sum", N_("Products added"), made.steps, made.steps[-1])
-    chosen = controls.Setting("proj_cell", (height - 1, 0), controls.within(height, width), heard="cell")
-    cell = chosen.now()
     about = dict(n=height, n_in=len(made.w), n_out=width, products=f"{height * len(made.w) * width:,}")
-    prose("projections", "small" if which == "small" else "product", **about)
+    name, words = which.upper(), ("proj_sum", "proj_cell")
+    left, right = (st.container(), st.container()) if spine.deep() else st.columns([3, 2], gap="medium")
+    with right if not spine.deep() else left:
+        prose("projections", "product" if spine.deep() else "product_idea", asks=room.asks, **about)
+    with left:
+        cell, rows = _multiplied(made, name, which, room.names, words, "product")
+    if spine.deep():
+        _written(made.made(*cell, name), rows[cell[0]], cell[1], which)
+
+
+def _multiplied(
+    made: xw.Product, name: str, role: str, rows: list[str], words: tuple[str, str], key: str
+) -> tuple[tuple[int, int], list[str]]:
+    """The product while its sums grow. words: of the address, for the slider and for the cell. Returns the cell."""
+    steps = controls.Dial(words[0], N_("Products added"), made.steps, made.steps[-1])
+    height, width = made.y.shape
+    chosen = controls.Setting(words[1], (height - 1, 0), controls.within(height, width), heard="cell")
+    cell = chosen.now()
     picture.show(
         live.Picture(
-            key="product_small" if which == "small" else "product",
+            key=key,
             quantity=name.lower(),
             says=_("Every number of the product is a row of X times a column of W."),
             slider=steps.slider(),
@@ -307,12 +392,13 @@ def product(room: Room, which: str) -> None:
         made.w,
         made.partial,
         name=name,
-        role={"small": "a"}.get(which, which),
+        role=role,
         rows=rows,
         steps=made.steps,
         cell=cell,
+        tall=420 if spine.deep() else 165,
     )
-    _written(made.made(*cell, name), rows[cell[0]], cell[1], which)
+    return cell, rows
 
 
 def _written(made: Provenance, row: str, column: int, which: str) -> None:

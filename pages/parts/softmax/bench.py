@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,12 +14,11 @@ from core.lab import provenance, subject
 from core.lab import text as sentence
 from core.topics.softmax import lab
 from pages.parts.softmax import swatch
-from pages.shared import controls, frame, readers, story
+from pages.shared import controls, frame, headings, readers, spine, story
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, figures, live, matrix, plane
 from pages.shared.text import N_, _, filled, prose, say
 
-SOURCES = {"model": N_("of the model"), "typed": N_("typed in")}
 TYPED = "2 1 0.1"
 HIGHEST = 10_000.0  # typed scores lie between minus this and this
 EXAMPLES = {  # scores -> what they show
@@ -63,26 +63,64 @@ def table(*ends: float, strip: str = "") -> matrix.Look:
 # ---- where scores come from ----
 
 
-def source() -> str:
-    return controls.choice("Scores", SOURCES, "model", key="scores_of")
+def bench() -> Row:
+    """The row that the page works with: typed in, or of the model, as it is chosen further down."""
+    if controls.Setting("scores_of").now() == "typed":
+        return _typed_row()
+    left, right = st.columns([4, 1.4], vertical_alignment="center")
+    with left:
+        say("**The scores are of the model**: block «layer», head «head», the row of “«word»”.", **_chosen()[1])
+    with right:
+        back = controls.Setting("scores_of")
+        st.button(_("Type scores instead"), key="type_scores", on_click=back.keep, args=("typed",), width="stretch")
+    return _fitting(*_of_model())
 
 
-def model_row() -> Row:
+def _chosen() -> tuple[oh.Demo, dict[str, Any]]:
+    """The head, and what is said of it; the sentence's box stands where a real row is shown."""
+    reading = sentence.read(controls.text(sentence.SENTENCE))
+    config = subject.config()
+    layer, head = (
+        controls.Setting(word, first, readers.of(range(many))).now()
+        for word, first, many in (("layer", 5, config.n_layers), ("head", 1, config.n_heads))
+    )
+    places = range(1, len(reading.tokens))
+    query = controls.Setting("row_of", len(reading.tokens) - 1, readers.of(places)).now()
+    said = dict(layer=layer, head=head, word=reading.tokens[query], at=query)
+    return oh.Demo(sentence.of(reading), layer, head), said
+
+
+def _of_model() -> tuple[lab.Scores, tuple[str, ...]]:
     """One row of one head of the embedded model, after its division by the root of d_k."""
-    reading = story.box()
-    config = subject.model().config
-    one, two, three, four = st.columns([2.4, 2.4, 1.8, 1.6], vertical_alignment="bottom")
-    with one:
-        layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
-    with two:
-        head = controls.pick("Head", range(config.n_heads), 1, key="head")
-    with three:
-        query = _query(reading.tokens)
-    with four:
-        _examples()
-    calm = oh.Demo(sentence.of(reading), layer, head)
+    calm, said = _chosen()
+    query = said["at"]
     scaled = frame.cached(oh.head_of, calm).scaled[query, : query + 1]
-    return _fitting(tuple(float(x) for x in scaled), tuple(sentence.names(reading.tokens)[: query + 1]))
+    return tuple(float(x) for x in scaled), tuple(sentence.names(calm.text.tokens)[: query + 1])
+
+
+def real_row() -> None:
+    """Scores as attention makes them: the sentence, the head, and the shares of one of its words."""
+    headings.section("A real row")
+    left, right = st.columns([4, 1.6], vertical_alignment="bottom")
+    with left:
+        reading = story.box()
+    config, said = subject.config(), _chosen()[1]
+    with right, spine.settings(filled(_("block «layer» · head «head» · “«word»”"), **said)):
+        controls.pick("Block", range(config.n_layers), 5, key="layer")
+        controls.pick("Head", range(config.n_heads), 1, key="head")
+        _query(reading.tokens)
+    row = _fitting(*_of_model())
+    found = frame.cached(lab.heated, row.scores)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _share_bars(row, found, "model_shares", _captions(found), most=18)
+    with right:
+        prose("softmax", "real", asks=said["word"], n=len(row.scores), **_lead(row, 1.0))
+        if spine.deep():
+            put = controls.Setting("scores_of")
+            st.button(
+                _("Take this row to the pictures of this page"), key="bench_row", on_click=put.keep, args=("model",)
+            )
 
 
 def _query(tokens: tuple[str, ...]) -> int:
@@ -105,8 +143,8 @@ def _fitting(scores: lab.Scores, names: tuple[str, ...]) -> Row:
     return Row(tuple(scores[i] for i in kept), tuple(names[i] for i in kept))
 
 
-def typed_row() -> Row:
-    left, right = st.columns([4, 1.2], vertical_alignment="bottom")
+def _typed_row() -> Row:
+    left, right = st.columns([4, 1.4], vertical_alignment="bottom")
     with left:
         text = controls.typed("2 to 16 scores", TYPED, key="scores", longest=240)
     with right:
@@ -145,8 +183,48 @@ def put_on_bench(scores: str) -> None:
 
 # ---- guess first ----
 
+HALVED = "halved"  # the guess of the first screen
+ADDED = "add100"  # that of the constant
 
-def prediction(row: Row) -> None:
+
+def guess_halved(row: Row) -> None:
+    """The temperature is halved: what does the largest share do? The answer is the row's own."""
+    before, after = lab.at(row.scores, 1.0), lab.at(row.scores, 0.5)
+    grows = after - before > 0.0005
+    options = {
+        "less": N_("gets smaller"),
+        "same": N_("stays the same"),
+        "more": N_("gets larger"),
+        "all": N_("becomes 1"),
+    }
+    because = {
+        "less": N_(
+            "Smaller numbers, smaller shares? All scores grow: dividing by ½ doubles them. «after», from «before»."
+        ),
+        "same": N_(
+            "True, all are divided alike and their ratio stays. But softmax looks at distances, and they double: «before» becomes «after»."
+        ),
+        "more": N_("Dividing by ½ doubles every distance, and the leader gains: «before» becomes «after»."),
+        "all": N_("It grows, that is right, but the others keep something: «before» becomes «after», never quite 1."),
+        "?": N_("Dividing by ½ doubles every distance, and the leader gains: «before» becomes «after»."),
+    }
+    if not grows:
+        still = N_(
+            "Every distance doubles. But here «before» becomes «after»: a tie stays a tie, and nothing grows above 1."
+        )
+        because = dict.fromkeys(because, still)
+    prediction = predict.Prediction(
+        HALVED,
+        N_("Guess: the largest share is «before». Halve T, what does it do?"),
+        options,
+        "more" if grows else "same",
+        because,
+        also=("all",) if after > 0.9995 else (),
+    )
+    predict.ask(prediction, before=f"{before:.3f}", after=f"{after:.3f}")
+
+
+def guess_added(row: Row) -> None:
     """Add a constant: what happens? The answer is measured on the visitor's own row."""
     moved = lab.moved_by(row.scores, 100.0)
     answer = "same" if moved < 1e-6 else "grow"
@@ -173,8 +251,8 @@ def prediction(row: Row) -> None:
             "Nothing moves: the largest change is «moved», no more than rounding. Only distances between scores count."
         ),
     }
-    question = N_("Guess first: add 100 to every score. What do the shares do?")
-    predict.ask(predict.Prediction("add100", question, options, answer, because), moved=power(moved, 0))
+    question = N_("Guess: add 100 to every score. What do the shares do?")
+    predict.ask(predict.Prediction(ADDED, question, options, answer, because), moved=power(moved, 0))
 
 
 # ---- the pictures that move together ----
@@ -190,17 +268,45 @@ def _cell(word: str, rows: int, columns: int) -> controls.Setting:
     return controls.Setting(word, None, controls.within(rows, columns), heard="cell")
 
 
-def shares(row: Row, found: lab.Heated, slider: live.Slider) -> None:
-    """The signature: every score's share at every temperature, outlined at temperature 1."""
-    template, most = _("entropy {bits} bit, at most {most}"), f"{np.log2(len(row.scores)):.2f}"
+def shares(row: Row, found: lab.Heated) -> None:
+    """The signature: what every score becomes on its way to its share, at every temperature."""
+    n = len(row.scores)
+    _share_bars(
+        row,
+        found,
+        "shares",
+        _captions(found),
+        most=54 if n < 5 else 36 if n < 8 else 28,
+        signature=True,
+        steps={"z ÷ T": found.steps[:, 0], "e^(z ÷ T)": found.steps[:, 1]},
+    )
+
+
+def _captions(found: lab.Heated) -> list[str]:
+    """The largest share at every temperature; for who looks deeper, how spread out all are."""
+    largest = _("largest share {most}")
+    if not spine.deep():
+        return [largest.format(most=f"{share:.3f}") for share in found.shares.max(-1)]
+    template, most = _("entropy {bits} bit, at most {most}"), f"{np.log2(found.shares.shape[-1]):.2f}"
+    numbers = zip(found.shares.max(-1), found.entropy, strict=True)
+    return [
+        f"{largest.format(most=f'{p:.3f}')} · {template.format(bits=f'{max(0.0, bits):.2f}', most=most)}"
+        for p, bits in numbers
+    ]
+
+
+def _share_bars(
+    row: Row, found: lab.Heated, key: str, captions: list[str], *, most: int, signature: bool = False, **how: Any
+) -> None:
+    """Every score's share at every temperature, outlined at temperature 1. most: px a bar may be tall."""
     bars.show(
         live.Picture(
-            key="shares",
+            key=key,
             quantity="shares",
             says=_("Each score's share; the higher the temperature, the flatter. Outlined: temperature 1."),
-            slider=slider,
-            captions=[template.format(bits=f"{max(0.0, bits):.2f}", most=most) for bits in found.entropy],
-            signature=True,
+            slider=heat(),
+            captions=captions,
+            signature=signature,
             released=HEAT.receive,
         ),
         row.labels,
@@ -208,11 +314,25 @@ def shares(row: Row, found: lab.Heated, slider: live.Slider) -> None:
         ghost=found.shares[lab.TEMPERATURES.index(1.0)],
         high=1.0,
         tools=True,
+        row=most,
+        column=_("score"),
+        **how,
     )
 
 
-def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] | None:
-    """The whole Jacobian, moving with the shares. Returns the chosen cell."""
+def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> None:
+    """The whole Jacobian, moving with the shares, and beside it the chosen cell written out."""
+    headings.section("Can this row still learn?")
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        cell = _square(row, found, slider)
+    with right:
+        prose("softmax", "slopes")
+        if cell:
+            written_slope(row, slider.value, cell)
+
+
+def _square(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] | None:
     n, names = len(row.scores), list(row.names)
     chosen = _cell("slope", n, n)
     cell = chosen.now()
@@ -222,7 +342,7 @@ def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] 
             key="slopes",
             quantity="slopes",
             says=_(sm.SLOPES.says),
-            slider=replace(slider, hidden=True),  # the one beside it moves both
+            slider=slider,
             captions=[template.format(most=tell(m)) for m in found.slopes.max((1, 2))],
             released=controls.receivers(HEAT, chosen),
         ),
@@ -237,7 +357,8 @@ def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] 
 
 def closer(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     """One of three more pictures, under the same slider."""
-    chosen = controls.choice("Look closer", CLOSER, "steps", key="closer")
+    headings.section("Look closer")
+    chosen = controls.choice("Look closer", CLOSER, "steps", key="closer", hide_label=True)
     {"steps": _steps, "mix": _mix, "triangle": _triangle}[chosen](row, found, slider)
 
 
@@ -310,11 +431,15 @@ def _factor(x: float) -> str:
 
 def _properties(row: Row, t: float) -> None:
     """What is always true of softmax, on the two largest scores of the row."""
+    prose("softmax", "properties", **_lead(row, t))
+
+
+def _lead(row: Row, t: float) -> dict[str, str]:
+    """The two largest scores: how far apart they are, and how many times as large that makes a share."""
     first, second = sorted(range(len(row.scores)), key=lambda i: -row.scores[i])[:2]
     gap = (row.scores[first] - row.scores[second]) / t
     ratio = (f"{np.exp(gap):.3g}" if gap < 9 else power(np.exp(gap))) if gap < 700 else "∞"
-    names = dict(first=row.names[first], second=row.names[second])
-    prose("softmax", "properties", gap=f"{gap:.3g}", ratio=ratio, **names)
+    return dict(first=row.names[first], second=row.names[second], gap=f"{gap:.3g}", ratio=ratio)
 
 
 def written_slope(row: Row, t: float, cell: tuple[int, int]) -> None:

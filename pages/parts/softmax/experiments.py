@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.topics.softmax import lab
-from pages.parts.softmax.bench import Row, power, put_on_bench, table, tell, written
+from pages.parts.softmax.bench import ADDED, Row, guess_added, power, put_on_bench, table, tell, written
 from pages.shared import address, controls, frame, headings, readers
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes, predict
@@ -79,12 +79,13 @@ def drag_one(row: Row) -> None:
 def add_constant(row: Row) -> None:
     """One handle: the scores and their exponentials move, the shares stand still."""
     headings.section("Add a constant")
+    guess_added(row)
     frames = frame.cached(lab.added, row.scores)
     calm = np.where(np.isfinite(frames[lab.ADDED.index(0.0)]), frames[lab.ADDED.index(0.0)], 1)
     left, right = st.columns([3, 2], gap="medium")
     with right:
-        if predict.answer("add100") is None:
-            say("Drag, watch the shares, and answer the question at the top. The reason is then told here.")
+        if predict.answer(ADDED) is None:
+            say("Guess, then drag and watch the shares. The reason is told here.")
         else:
             prose("softmax", "add")
     with left:

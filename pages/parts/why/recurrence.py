@@ -12,14 +12,15 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.why import recurrence as rec
 from pages.parts.why import window
-from pages.shared import controls, frame, headings
+from pages.shared import controls, frame, headings, spine
 from pages.shared.asks import check as checks
-from pages.shared.asks import mistakes
+from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import lines, live
 from pages.shared.text import N_, _, prose, say
 
 Series, Axis = lines.Series, lines.Axis
 LONG = 1000  # tokens, in an example
+TENFOLD = (1000, 10_000)  # tokens, in the guess
 AMY, SAM = 3, 1  # where the two names stand in the first sentence and in its twin
 MAP = {  # what a block is made of -> the page on it
     "03_tokens": N_("words become vectors"),
@@ -133,6 +134,40 @@ def bucket() -> None:
 # ---- the bill ----
 
 
+GUESS = "bill_guess"
+
+
+def guess_bill() -> None:
+    """Ten times the text: how many times the work? Read off the bill, where attention's pairs are the larger part."""
+    width = subject.config().d_model
+    short, long = TENFOLD
+    work = {n: rec.work(n, width) for n in TENFOLD}
+    times = [work[long][i] / work[short][i] for i in (0, 2)]
+    answer = "between" if 15 < times[1] < 85 else "10" if times[1] <= 15 else "100"
+    grows = N_(
+        "The pairs become a hundred times as many, the matrices only ten times: together «times» times. The belt: «belt» times."
+    )
+    because = {
+        "10": N_("That is the belt: «belt» times. Attention compares every word with every word: «times» times."),
+        "between": grows,
+        "100": N_(
+            "The pairs, yes. But the matrices grow ten times only; together it is «times» times. The belt: «belt» times."
+        ),
+        predict.UNSURE: grows,
+    }
+    options = {"10": N_("10 times"), "between": N_("somewhere between"), "100": N_("100 times")}
+    question = N_("Guess: from «short» tokens to «long». How much more work is attention?")
+    values = dict(short=f"{short:,}", long=f"{long:,}", times=f"{times[1]:.0f}", belt=f"{times[0]:.0f}")
+    predict.ask(predict.Prediction(GUESS, question, options, answer, because), **values)
+
+
+def measure() -> str:
+    """What is counted: the work, unless another is chosen."""
+    if spine.deep():
+        return controls.choice("What is counted", window.MEASURES, "work", key="bill", hide_label=True)
+    return str(controls.Setting("bill").now())
+
+
 @st.fragment
 def bill(measure: str) -> None:
     """Steps, work or memory against the length of the text."""
@@ -159,8 +194,11 @@ def bill(measure: str) -> None:
             moving=np.array(rec.LENGTHS),
         )
     with right:
-        prose("why", f"bill_{measure}", d=config.d_model, turn=turn)
-        prose("why", "depth", **_depth())
+        if spine.deep():
+            prose("why", f"bill_{measure}", d=config.d_model, turn=turn)
+            prose("why", "depth", **_depth())
+        else:
+            prose("why", "bill", turn=turn)
 
 
 def _prices(values: np.ndarray) -> list[str]:

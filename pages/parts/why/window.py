@@ -12,7 +12,7 @@ from core.topics.why import recurrence as rec
 from core.topics.why import window as rc
 from pages.parts.why import lanes
 from pages.parts.why import reach as picture
-from pages.shared import address, controls, frame, story
+from pages.shared import address, controls, frame, spine, story
 from pages.shared.asks import predict
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, filled, prose
@@ -96,7 +96,7 @@ def prediction(reading: Reading, found: rc.Reach) -> bool:
     if found.needed == found.windows[0]:
         alone = N_("The last word alone is enough: “«answer»” has «q».")
         because[str(found.needed)] = because[predict.UNSURE] = alone
-    question = N_("Guess first: how many tokens must be in reach before the model says “«answer»”?")
+    question = N_("Guess: how many tokens must it see to say “«answer»”?")
     return predict.ask(predict.Prediction("sight", question, labels, str(found.needed), because), **values) is not None
 
 
@@ -151,7 +151,7 @@ def _explained(reading: Reading, found: rc.Reach) -> None:
         word=first_in_reach(reading, needed),
     )
     layers = subject.config().n_layers
-    if leap and less > 1:
+    if leap and less > 1 and spine.deep():
         prose("why", "stages", layers=layers, step=less - 1, far=layers * (less - 1))
 
 
@@ -186,6 +186,8 @@ def hops(reading: Reading) -> None:
         far = reading.tokens[-1 - now], reading.tokens[-1]
         named = dict(zip(NAMES, rec.hops(now), strict=True))
         prose("why", "hops", word=far[0], last=far[1], distance=now, **named)
+        if spine.deep():
+            prose("why", "chain")
 
 
 def _hops(count: int) -> str:
@@ -228,7 +230,8 @@ def race(reading: Reading) -> None:
         )
     with right:
         prose("why", "race")
-        prose("why", "price", n=n, d=width, pairs=f"{n * n:,}", **prices(n, width))
+        if spine.deep():
+            prose("why", "price", n=n, d=width, pairs=f"{n * n:,}", **prices(n, width))
 
 
 def prices(n: int, width: int) -> dict[str, str]:

@@ -38,10 +38,12 @@ def show(
     rows: list[str],
     steps: tuple[int, ...],
     cell: tuple[int, int] | None,
+    tall: int = 420,
 ) -> None:
     """x: (row, inner), w: (inner, column), partial: (frame, row, column): the sums after steps[frame] products.
 
     name: of the product, Q, K or V. Releases "cell" and the slider's own name. A cell lights its row and column.
+    tall: the greatest height of the product.
     """
     meta: Meta = {
         "rows": rows,
@@ -49,7 +51,7 @@ def show(
         "steps": list(steps),
         "scales": {k: _scale(v) for k, v in (("x", x), ("w", w), ("y", partial[-1]))},
         "colours": palette.roles(made=role, quiet="quiet"),
-        "tall": 420,
+        "tall": tall,
         "tools": True,
         "words": {
             "tells": _("{name}[{row}, {column}]: the sum of {done} of {all} products is {value}"),

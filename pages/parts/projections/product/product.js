@@ -47,9 +47,9 @@ const PRODUCT = {
     const left = Math.ceil(Math.min(names, view.width < 480 ? 54 : 90)) + 8;
     const room = view.width - left - GAP - 6;
     const few = inner <= 12;
-    const step = few ? Math.min(52, room / (inner + columns)) : Math.min(52, (0.36 * room) / inner);
+    const step = few ? Math.min(52, meta.tall / 5, room / (inner + columns)) : Math.min(52, (0.36 * room) / inner);
     const wide = Math.min(52, (room - step * inner) / columns);
-    const tall = Math.min(wide, few ? 40 : 26, meta.tall / rows);
+    const tall = Math.min(wide, few ? Math.min(step, 40) : 26, meta.tall / rows);
     const top = 24, down = top + step * inner + GAP + 18, right = left + step * inner + GAP;
     view.box = { left, top, right, down, step, wide, tall, width: right + wide * columns + 4, height: down + tall * rows + 4 };
     view.pen = sized(view.canvas, view.box.width, view.box.height, view.ratio);

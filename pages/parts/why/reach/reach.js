@@ -147,7 +147,8 @@ const REACH = {
     line(meta.words.says, "16px", view.ink, 52);
     line(meta.best[f], "700 38px", colour, 92);
     line(percent(p), "600 22px", colour, 132);
-    line(meta.words.dashed, "14px", view.colours.quiet, 172);
+    line(`p(${meta.names[0]}) = ${percent(REACH.chances(view)[0])}`, "600 18px", view.colours.answer, 170);
+    line(meta.words.dashed, "14px", view.colours.quiet, 200);
   },
 
   // The bars, and last of all what is left over.

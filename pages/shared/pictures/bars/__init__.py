@@ -25,6 +25,8 @@ class Meta(TypedDict):
     percent: bool
     column: str
     grab: bool
+    row: int
+    heads: list[str]
     colours: palette.Colours
     tools: bool
 
@@ -41,10 +43,15 @@ def show(
     role: str = "a",
     tools: bool = False,
     grab: bool = False,
+    row: int = 30,
+    column: str = "",
+    steps: dict[str, np.ndarray] | None = None,
 ) -> None:
     """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar.
 
     grab: the marked bar follows the hand, to the frame in which it is as long; a touch on another releases "bar".
+    row: px of each. column: what the names are. steps: what a name becomes on its way to its bar, written between the
+    two: head -> (frame, name).
     """
     frames = np.atleast_2d(values)
     meta: Meta = {
@@ -52,14 +59,18 @@ def show(
         "high": high or float(np.nanmax(frames, initial=1e-9)),
         "marked": marked,
         "percent": percent,
-        "column": _("name"),
-        "colours": palette.roles(bar="quiet" if marked is not None else role, marked=role),
+        "column": column or _("name"),
+        "colours": palette.roles(bar="quiet" if marked is not None else role, marked=role, head="quiet"),
         "tools": tools,
         "grab": grab,
+        "row": row,
+        "heads": list(steps or ()),
     }
     arrays = {"values": frames.astype(np.float32)}
     if ghost is not None:
         arrays["ghost"] = np.asarray(ghost, np.float32)
+    if steps:
+        arrays["beside"] = np.stack([*steps.values()], -1)
     picture.mount(BARS, meta, arrays, state={"bar": marked} if grab else None)
 
 

@@ -13,12 +13,14 @@ import { quoted, short } from "../live/numbers.js";
  * @property {boolean} percent
  * @property {string} column
  * @property {boolean} grab
+ * @property {number} row
+ * @property {string[]} heads
  * @property {Colours} colours
  * @property {boolean} tools
  */
 /** @typedef {import("../live/base.js").Common & Own} Meta */
 
-const ROW = 30;
+const HEADS = 26; // px of the line over the columns between names and bars
 
 /** @type {import("../live/base.js").Painter<Meta>} */
 const BARS = {
@@ -31,7 +33,7 @@ const BARS = {
   },
 
   grabbed(view, x, y, down) { // the frame in which the marked bar ends at the hand
-    const { names, marked, high } = view.meta, row = Math.floor((y - 3) / ROW);
+    const { names, marked, high } = view.meta, row = Math.floor((y - 3 - view.box.top) / view.meta.row);
     if (down && row !== marked) {
       if (row >= 0 && row < names.length) view.release("bar", row);
       return null;
@@ -46,34 +48,56 @@ const BARS = {
   },
 
   layout(view) {
-    const n = view.meta.names.length;
-    view.box = { name: Math.min(110, view.width * 0.3), number: 62 };
-    view.pen = sized(view.canvas, view.width, n * ROW + 6, view.ratio);
+    const { names, heads, row } = view.meta, column = view.width > 460 ? 84 : 56;
+    view.box = { name: Math.min(110, view.width * 0.3), number: 62, top: heads.length ? HEADS : 0, column };
+    view.tall = names.length * row + 6 + view.box.top;
+    view.pen = sized(view.canvas, view.width, view.tall, view.ratio);
+    if (!heads.length) return;
+    view.pen.font = `700 15px ${view.font}`;
+    const widest = Math.max(...[view.meta.column, ...names].map((text) => view.pen.measureText(text).width));
+    view.box.name = Math.min(view.box.name, widest + 6) + heads.length * column; // what stands left of the bars
+  },
+
+  // What each score becomes on its way to its bar: one column a step, in numbers.
+  beside(view) {
+    const { pen, meta, box } = view, { values, shape } = view.arrays.beside, [, n, steps] = shape;
+    pen.textAlign = "right";
+    for (let j = -1; j < steps; j++) {
+      const x = box.name - (steps - 1 - j) * box.column;
+      pen.font = `600 14px ${view.font}`;
+      pen.fillStyle = view.colours.head;
+      pen.fillText(j < 0 ? meta.column : meta.heads[j], x, HEADS / 2);
+      if (j < 0) continue;
+      pen.font = `15px ${view.font}`;
+      pen.fillStyle = view.ink;
+      for (let i = 0; i < n; i++) pen.fillText(short(values[(view.frame * n + i) * steps + j]), x, (i + 0.5) * meta.row + 3 + box.top);
+    }
   },
 
   draw(view) {
-    const { pen, width, meta } = view, { name, number } = view.box;
+    const { pen, width, meta } = view, { name, number, top, column } = view.box, thick = Math.min(34, meta.row - 10);
     const n = meta.names.length, { values } = view.arrays.values, ghost = view.arrays.ghost?.values;
     pen.fillStyle = view.paper;
-    pen.fillRect(0, 0, width, n * ROW + 6);
+    pen.fillRect(0, 0, width, view.tall);
     pen.textBaseline = "middle";
     const space = width - name - 8 - number;
-    const spoken = [];
+    const spoken = [], label = name - meta.heads.length * column; // where names end
+    if (meta.heads.length) BARS.beside(view);
     for (let i = 0; i < n; i++) {
-      const x = values[view.frame * n + i], y = i * ROW + ROW / 2 + 3, part = Math.max(0, Math.min(1, x / meta.high));
+      const x = values[view.frame * n + i], y = (i + 0.5) * meta.row + 3 + top, part = Math.max(0, Math.min(1, x / meta.high));
       const marked = meta.marked === i;
       pen.font = `${marked ? 700 : 400} 15px ${view.font}`;
       pen.fillStyle = view.ink;
       pen.textAlign = "right";
-      pen.fillText(clip(pen, meta.names[i], name - 4), name, y);
+      pen.fillText(clip(pen, meta.names[i], label - 4), label, y);
       pen.fillStyle = marked ? view.colours.marked : view.colours.bar;
-      pen.fillRect(name + 8, y - 10, Math.max(1, space * part), 20);
+      pen.fillRect(name + 8, y - thick / 2, Math.max(1, space * part), thick);
       if (ghost) {
         const before = space * Math.max(0, Math.min(1, ghost[i] / meta.high));
         pen.strokeStyle = view.ink;
         pen.lineWidth = 1.5;
         pen.setLineDash([3, 2]);
-        pen.strokeRect(name + 8, y - 10, Math.max(1, before), 20);
+        pen.strokeRect(name + 8, y - thick / 2, Math.max(1, before), thick);
         pen.setLineDash([]);
       }
       pen.fillStyle = view.ink;
