@@ -168,6 +168,7 @@ WORDS: dict[str, Word] = {
     "tau": _number(0.01, 100, 1.0, "attention"),
     "d_k": _whole(1, 99_999, 64, "attention"),
     # ---- masks ----
+    "mask_reach": _whole(-1000, 1000, 0, "masks"),
     "mask_kind": _one("window", "global prefix padding", "masks"),
     "mask_shows": _one("weights", "added", "masks"),
     "mask_window": _whole(0, MANY, None, "masks"),
@@ -195,6 +196,7 @@ WORDS: dict[str, Word] = {
     "part": Word(cell, DEPENDS, ("heads",)),
     "click": _one("mute", "alone", "heads"),
     "kv": _number(-9999, 999, 6, "heads"),
+    "toy_volume": _number(0, 10, 1.0, "heads"),
     "toy_heads": _whole(1, 99, 1, "heads"),
     "toy_reader": _one("linear", "ffn", "heads"),
     "digits": _line(60, DEPENDS, "heads"),
