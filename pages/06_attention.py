@@ -1,68 +1,74 @@
-"""Attention, step by step: one head, five steps, every number, and the one link that decides."""
+"""Attention, step by step: one head's map, how it is made, and the links that decide."""
 
 import streamlit as st
 
-from pages.parts.attention import findings as more
+from pages.parts.attention import chase, findings, tour
+from pages.parts.attention import map as first
 from pages.parts.attention import room as parts
-from pages.shared import controls, frame, spine
-from pages.shared.pictures import code
-from pages.shared.text import _, prose
+from pages.shared import frame, spine, story
+from pages.shared.text import N_, _, prose
 
 frame.begin()
 
-# What you can change.
-left, right = st.columns([3, 2], vertical_alignment="bottom")
-with left:
-    spine.opening("06_attention")
+# What it asks; the text, and the settings in one line.
+spine.opening("06_attention")
+if spine.deep():
     st.caption(_("Architecture · basics, required · 4 of 5 in difficulty · before it: linear layers and softmax"))
-with right:
-    source = controls.choice("Vectors", parts.SOURCES, "sentence", key="source")
-room = parts.sentence_room() if source == "sentence" else None
-if room:
-    parts.prediction(room.reading)
+text, examples, line = st.columns([5, 1.3, 3.4], vertical_alignment="bottom")
+with line:
+    chosen = parts.settings()
+room = None
+if chosen.source == "sentence":
+    with examples:
+        parts.examples()
+    with text:
+        reading = story.box()
+    room = parts.sentence_room(chosen, reading)
+    first.prediction(room)
 
 
-# The five steps, one open at a time. A click or a release runs this part alone.
+# One head's map; how it is made; its links, cut. A click or a release runs this part alone.
 @st.fragment
-def steps(room: parts.Room | None) -> None:
-    room = room or parts.own_vectors(source)
-    head = room.head(room.value())
-    left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
-    with left:
-        step = controls.choice("Step", parts.STEP_NAMES, "weights", key="step", hide_label=True)
-    cut = "look"
-    if room.demo and step == "weights":
+def head_of(room: parts.Room | None) -> None:
+    if room and not room.stands():
+        st.rerun()
+    room = room or parts.own_vectors(chosen.source)
+    head, cell = room.head(room.value()), room.cell().now()
+    with st.container(key="at-map"):
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            first.picture(room, head, cell)
+            prose("attention", "heat" if room.demo or chosen.source == "hand" else "wide")
         with right:
-            cut = controls.choice("A click on a cell", parts.CUTS, "keep", key="cut", hide_label=True)
-    cell = room.cell(step, head.v.shape[-1] if step == "z" else len(room.columns)).now()
-    row = parts.followed(room, cell)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        parts.picture(room, head, step, cell, row=row, cut=cut)
-        more.downloads(room, row)
-    with right:
-        parts.beside(room, head, step, cell, cut)
-    if room.demo:
-        more.losses(room)
-    if step == "z":
-        more.mixture(room, head, row)
+            first.beside(room, head, cell)
+    if room.demo and spine.deep():
+        findings.losses(room)
     if room.free:
-        more.spread(room)
-    code.show(parts.STEPS[step])
+        findings.spread(room)
+    tour.tour(room, head)
+    if spine.deep():
+        findings.mixture(room, head, cell)
+    if room.demo:
+        chase.chase(room, head, cell)
 
 
-steps(room)
+head_of(room)
 
-# What to notice.
-if room:
-    more.overview(room)
-    if controls.switch("Show which links decide", False, key="ranking"):
-        parts.ranking(room)
+# What to notice, check yourself.
+if room and spine.deep():
+    findings.overview(room)
 prose("attention", "closing")
-
-# Check yourself, common mistakes, the words.
 if room:
-    more.check(room)
-more.common_mistakes(room)
-more.words()
+    findings.check(room)
+if spine.deep():
+    prose("attention", "more")
+    findings.common_mistakes(room)
+    findings.words()
+spine.offer(
+    N_("All heads at once"),
+    N_("The output as a mixture"),
+    N_("The code of every step"),
+    N_("Common mistakes"),
+    N_("The numbers, to download"),
+)
 spine.ending("06_attention")

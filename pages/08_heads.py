@@ -1,24 +1,38 @@
-"""Many heads, fewer keys: what each head adds, what its silence costs, and how few keys all of them can share."""
+"""Many heads, fewer keys: why there is more than one, what one head's silence costs, how few keys all can share."""
 
 import streamlit as st
 
 from core.topics.heads import volume as manyheads
-from pages.parts.heads import contributions, questions, silence, why_more, workings
+from pages.parts.heads import contributions, questions, silence, two, why_more, workings
 from pages.parts.heads import fewer_keys as sharing
 from pages.parts.heads import volume as parts
 from pages.shared import frame, headings, spine
 from pages.shared.pictures import code
-from pages.shared.text import prose
+from pages.shared.text import N_, prose
 
 frame.begin()
 
-# What you can change, and a guess before it is shown.
-spine.opening("08_heads")
+# What it asks, the digits, and a guess: one head against two.
+left, right = st.columns([3, 1.4], vertical_alignment="bottom")
+with left:
+    spine.opening("08_heads")
+with right:
+    digits = two.digits()
+two.prediction()
+st.fragment(two.two_heads)(digits)
+
+# Nets trained with one head, two, many.
+headings.section("Trained with one head, with two, with many")
+st.fragment(why_more.trained)(digits)
+if spine.deep():
+    why_more.published()
+
+# The real model: one head, louder and quieter. A release runs this part alone; another head changes pictures below.
+headings.section("In a real model: turn one head down")
 reading = parts.text()
 parts.prediction(reading)
 
 
-# One head, louder and quieter. A release runs this part alone; another head changes pictures further down, too.
 @st.fragment
 def volume(reading: parts.Reading, before: parts.Demo) -> None:
     demo = parts.chosen(reading)
@@ -30,8 +44,10 @@ def volume(reading: parts.Reading, before: parts.Demo) -> None:
     with right:
         parts.next_word(demo)
         prose("heads", "volume")
-        parts.habit(demo)
-    contributions.contributions(demo)
+        if spine.deep():
+            parts.habit(demo)
+    if spine.deep():
+        contributions.contributions(demo)
 
 
 volume(reading, parts.chosen(reading))
@@ -44,7 +60,8 @@ def silent(reading: parts.Reading) -> None:
     silence.silence(reading)
 
 
-silent(reading)
+if spine.deep():
+    silent(reading)
 
 
 # MHA, GQA, MQA, MLA.
@@ -56,16 +73,23 @@ def fewer(reading: parts.Reading) -> None:
 
 fewer(reading)
 sharing.cache()
-
-# Why more than one, and what the number of heads does not change.
-headings.section("Why more than one?")
-st.fragment(why_more.neighbours)()
-why_more.published()
-st.fragment(workings.closer)(reading)
+if spine.deep():
+    headings.section("What the number of heads does not change")
+    st.fragment(workings.closer)(reading)
 
 # Check yourself, common mistakes, the code.
 prose("heads", "closing")
 questions.check(reading)
-questions.common_mistakes(reading)
-code.show(manyheads.CONTRIBUTION)
+if spine.deep():
+    prose("heads", "more")
+    questions.common_mistakes(reading)
+    code.show(manyheads.CONTRIBUTION)
+spine.offer(
+    N_("What each head adds"),
+    N_("Silence some, keep some"),
+    N_("A head's own map with fewer keys"),
+    N_("What a paper measured"),
+    N_("Cutting one matrix into heads"),
+    N_("Common mistakes"),
+)
 spine.ending("08_heads")

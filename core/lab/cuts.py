@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,6 +18,7 @@ from core.lab import subject
 from core.lab.text import Link, Text
 from core.model import Decoder
 from core.trace import Trace
+from core.whatif import Change
 
 NEEDED = ("block*.k_rot", "block*.k", "block*.v", "block*.weights", "block*.resid_mid", "block*.resid_post")
 AT_ONCE = 256  # cells computed together: more does not get faster, only larger
@@ -106,3 +108,31 @@ def ranking(text: Text, share: bool) -> Ranking:
     cuts = rank(subject.model(text.subject), trace, answer, share=share, rows=rows)
     deciders = sum(cut.p < probs[answer] / 2 for cut in cuts)
     return Ranking(answer, float(probs[answer]), len(cuts), tuple(cuts[: max(20, deciders)][:200]), deciders)
+
+
+WAYS = (True, False)  # share: the row shares what is left; then: the row stays
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Both:
+    """One link cut in both ways. rows: (untouched, shares, stays; key), the row it stands in; probs: the next word
+    likewise, (way, candidate), the untouched answer first."""
+
+    rows: np.ndarray
+    ids: tuple[int, ...]
+    probs: np.ndarray
+
+
+def both(text: Text, cell: tuple[int, int, int, int]) -> Both:
+    """cell: (layer, head, query, key). What the row keeps and what the model says, untouched and with the link cut."""
+    layer, head, query, _key = cell
+    changes = (subject.UNTOUCHED, *(Change(cut=cell, share=share) for share in WAYS))
+    weights = f"block{layer}.weights"
+    traces = [subject.run(text, change, (weights, "next_probs")) for change in changes]
+    probs = np.stack([trace["next_probs"].value for trace in traces])
+    most = probs.max(0)
+    most[probs[0].argmax()] = 2.0
+    ids = np.argsort(-most, kind="stable")[:SHOWN]
+    rows = np.stack([trace[weights].value[head, query] for trace in traces])
+    return Both(rows, tuple(int(i) for i in ids), probs[:, ids])

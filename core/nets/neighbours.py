@@ -8,6 +8,7 @@ parameters, same steps) with three seeds, read linearly and through an FFN.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -21,6 +22,8 @@ from core.heads import merge, split
 FILE = ASSETS / "models" / "neighbours" / "model.safetensors"
 DIGITS, PLACES, WIDTH, WIDE = 10, 12, 32, 64
 HEADS, SEEDS = (1, 2, 4, 8, 16, 32), (0, 1, 2)
+ROWS = 512  # of digits that nobody has trained on
+VOLUMES = tuple(round(0.04 * k, 2) for k in range(51))  # of one head's output: 0 is silent, 1 as trained
 READERS = ("linear", "ffn")  # what stands between attention and the answer
 
 
@@ -38,10 +41,20 @@ class Net(nn.Module):
 
     def forward(self, digits: Tensor) -> tuple[Tensor, Tensor]:
         """digits: (text, place). Returns logits (text, place, 2, digit) and weights (text, head, query, key)."""
+        z, weights = self.looked(digits)
+        return self.named(z), weights
+
+    def looked(self, digits: Tensor) -> tuple[Tensor, Tensor]:
+        """What every head takes home, z (text, head, place, d_head), and its weights (text, head, query, key)."""
         x = self.digit(digits) + self.place.weight[: digits.shape[1]]
         q, k, v = (split(part(x), self.n_heads) for part in (self.q, self.k, self.v))
         weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return self.sides(self.ffn(self.o(merge(weights @ v)))).unflatten(-1, (2, DIGITS)), weights
+        return weights @ v, weights
+
+    def named(self, z: Tensor) -> Tensor:
+        """z: (text, head, place, d_head). Returns logits (text, place, 2, digit)."""
+        logits: Tensor = self.sides(self.ffn(self.o(merge(z)))).unflatten(-1, (2, DIGITS))
+        return logits
 
 
 def neighbours(digits: Tensor) -> Tensor:
@@ -61,11 +74,52 @@ def net(n_heads: int, seed: int = 0, reader: str = "linear") -> Net:
 
 
 @torch.inference_mode()
-def accuracy(n_heads: int, seed: int, reader: str = "linear", n: int = 512) -> float:
+def accuracy(n_heads: int, seed: int, reader: str = "linear", n: int = ROWS) -> float:
     """The share of places where both neighbours are named rightly, on new rows of digits."""
-    digits = torch.randint(DIGITS, (n, PLACES), generator=torch.Generator().manual_seed(12345))
-    found = net(n_heads, seed, reader)(digits)[0].argmax(-1)
-    return float((found == neighbours(digits)).all(-1).float().mean())
+    digits = fresh(n)
+    return _share(net(n_heads, seed, reader)(digits)[0], digits)
+
+
+def fresh(n: int = ROWS) -> Tensor:
+    """(text, place): rows of digits that no net was trained on."""
+    return torch.randint(DIGITS, (n, PLACES), generator=torch.Generator().manual_seed(12345))
+
+
+def _share(logits: Tensor, digits: Tensor) -> float:
+    return float((logits.argmax(-1) == neighbours(digits)).all(-1).float().mean())
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The net of two heads while its second head is turned down. p: (stop, side, place), of the true neighbour;
+    right: (stop,), places of this row where both are named; share: (stop,), of places of new rows.
+
+    looks: for each head, 0 if it looks at the left neighbour and 1 if at the right one; weights: (head, query, key).
+    """
+
+    p: np.ndarray
+    right: np.ndarray
+    share: np.ndarray
+    looks: tuple[int, ...]
+    weights: np.ndarray
+
+
+@torch.inference_mode()
+def turned(digits: tuple[int, ...]) -> Turned:
+    """The second head's output z times each of VOLUMES; the first head stays as it was trained."""
+    two, row, many = net(2), torch.tensor(digits)[None], fresh()
+    truth, loud = neighbours(row)[0], torch.stack([torch.ones(len(VOLUMES)), torch.tensor(VOLUMES)], 1)
+    z, weights = two.looked(row)
+    every = two.looked(many)[0]
+    silent, whole = (two.named(every * torch.tensor([1.0, v])[:, None, None]) for v in (0.0, 1.0))
+    logits = two.named(z * loud[:, :, None, None])  # (stop, place, side, digit)
+    p = logits.softmax(-1).gather(-1, truth.expand(len(loud), -1, -1)[..., None])[..., 0]
+    right = (logits.argmax(-1) == truth).all(-1).sum(-1)
+    share = np.array([_share(torch.lerp(silent, whole, v), many) for v in VOLUMES])  # the read-out is linear
+    place = torch.arange(PLACES)
+    sides = torch.stack([weights[0][:, place, (place + step) % PLACES].mean(-1) for step in (-1, 1)])  # (side, head)
+    looks = tuple(int(i) for i in sides.argmax(0))
+    return Turned(p.mT.numpy(), right.numpy(), share, looks, weights[0].numpy())
 
 
 def scores(reader: str = "linear") -> np.ndarray:

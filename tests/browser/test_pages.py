@@ -119,10 +119,11 @@ def test_a_link_straight_to_a_page_of_a_cold_server(fresh_server, visitor):
     page = visit.page
     page.get_by_role("heading", name="注意力，一步一步").wait_for()
     page.get_by_role("link", name="首页").wait_for()
-    assert page.locator("[data-signature]").get_attribute("data-quantity") == "scaled"
+    assert page.locator("[data-signature]").get_attribute("data-quantity") == "weights"
+    page.locator("[data-quantity=scaled] canvas").wait_for()
     assert page.locator("[data-signature] input[type=range]").get_attribute("aria-label") == "温度"
     assert page.locator("[data-signature] output").inner_text() == "0.51"
-    page.get_by_text("to → Sam").first.wait_for()
+    page.get_by_text("to → Sam 2").last.wait_for()
     for part in ("layer=4", "head=4", "step=scaled", "temperature=0.5"):
         assert part in page.url
     visit.check()

@@ -26,13 +26,12 @@ PAGE = "08_heads"
         ),
     ],
 )
-def test_the_signature_holds_every_volume(query, demo):
+def test_the_heads_of_the_model_at_every_volume(query, demo):
     app = open_page(PAGE, **query)
     meta, arrays = picture(app, "views")
     found = volume.turned(demo)
     np.testing.assert_allclose(arrays["values"].reshape(found.views.shape), found.views, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(picture(app, "heard")[1]["values"], found.probs, rtol=1e-5, atol=1e-7)
-    assert meta["signature"]
     assert len(meta["slider"]["stops"]) == 51
     assert meta["slider"]["at"] == (0 if query else 25)
     assert meta["row"] == demo.layer * 6 + demo.head
@@ -40,6 +39,38 @@ def test_the_signature_holds_every_volume(query, demo):
     table = picture(app, "parts")[1]["values"].reshape(7, 288)
     np.testing.assert_allclose(table[:6], parts.each[:, -1], rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(table[6], parts.whole[-1], rtol=1e-5, atol=1e-7)
+
+
+def test_the_first_screen_is_one_head_against_two():
+    digits = (1, 0, 2, 9, 3, 8, 4, 7, 5, 6, 1, 0)
+    app = open_page(PAGE, digits="102938475610", toy_volume="0.2", depth="idea")
+    found = neighbours.turned(digits)
+    meta, arrays = picture(app, "toy_sure")
+    np.testing.assert_allclose(arrays["values"], found.p, atol=1e-6)
+    assert (meta["signature"], meta["slider"]["name"], meta["slider"]["at"]) == (True, "toy_volume", 5)
+    assert len(meta["slider"]["stops"]) == 51
+    assert meta["columns"] == [str(d) for d in digits]
+    assert f"at {found.right[5]} of 12" in meta["captions"][5]
+    assert f"at {found.share[5]:.0%}" in meta["captions"][5]
+    np.testing.assert_allclose(picture(app, "toy_maps")[1]["values"], found.weights, atol=1e-3)
+    bare = picture(open_page(PAGE), "toy_sure")[0]
+    assert bare["slider"]["at"] == 25, "two heads, before one is asked about"
+
+
+@pytest.mark.parametrize(("guess", "opening"), [("tenth", "Right."), ("half", "Not quite."), ("?", "")])
+def test_the_first_guess_asks_what_the_slider_shows(guess, opening):
+    shown = words(open_page(PAGE, two=guess, depth="idea")).replace("\\", "")
+    assert (f"**{opening}**" in shown) == bool(opening)
+    one, two = neighbours.scores("linear").mean(1)[:2]
+    assert f"{one:.1%}" in shown
+    assert f"{two:.1%}" in shown
+
+
+def test_no_net_of_one_head_is_seen_before_the_guess():
+    app = open_page(PAGE)
+    assert not [e for e in app.get("bidi_component") if "toy_scores" in e.proto.id]
+    assert "one head can name only one side" not in words(app)
+    picture(open_page(PAGE, two="half", depth="idea"), "toy_scores")
 
 
 def test_a_number_is_added_up():
@@ -91,7 +122,7 @@ def test_bytes_of_large_models():
 
 @pytest.mark.parametrize(("heads", "reader"), [(4, "linear"), (1, "linear"), (1, "ffn")])
 def test_the_small_net(heads, reader):
-    app = open_page(PAGE, two="little", toy_heads=str(heads), toy_reader=reader, digits="102938475610")
+    app = open_page(PAGE, two="tenth", toy_heads=str(heads), toy_reader=reader, digits="102938475610")
     digits = (1, 0, 2, 9, 3, 8, 4, 7, 5, 6, 1, 0)
     weights, named = neighbours.read(heads, digits, reader)
     np.testing.assert_allclose(picture(app, "toy")[1]["values"].reshape(weights.shape), weights, atol=1e-3)
@@ -115,14 +146,27 @@ def test_one_closer_look_at_a_time(chosen, key):
     assert picture(app, key)
 
 
+@pytest.mark.parametrize(("loud", "verdict"), [("1,2", "gone"), ("2,0", "same"), ("4,3", "same")])
+def test_the_guess_asks_about_the_very_head_that_is_framed(loud, verdict):
+    layer, head = (int(x) for x in loud.split(","))
+    app = open_page(PAGE, loud=loud, depth="idea", **{f"silent{layer}{head}": verdict})
+    shown = words(app).replace("\\", "")
+    assert f"head {layer}.{head} falls silent" in shown
+    assert picture(app, "views")[0]["row"] == layer * 6 + head
+    after = volume.without(volume.Demo(TEXT, layer, head))
+    assert f"Without head {layer}.{head} it is {after:.1%}" in shown
+    assert "**Right.**" in shown
+
+
 def test_what_a_clear_pattern_is_worth():
-    shown = words(open_page(PAGE, silent="gone")).replace("\\", "")
+    shown = words(open_page(PAGE, silent12="gone")).replace("\\", "")
     answer, table = volume.silenced(sentence.of(READING))
     before = subject.outlook(sentence.of(READING), subject.UNTOUCHED).asked
     assert answer == before.id
-    assert f"it is {table[2, 0]:.1%}, before {before.p:.1%}" in shown
+    assert f"Without it “Amy” has {table[2, 0]:.1%}, before {before.p:.1%}" in shown
     layer, head = divmod(int(table.argmin()), 6)
-    assert f"is {layer}.{head}, and without it {table.min():.1%} is left" in shown
+    assert f"is {layer}.{head}: without it {table.min():.1%} is left" in shown
+    assert "A clear pattern is not yet an important one" not in words(open_page(PAGE))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +194,8 @@ def test_slabs(d, h, said):
 def test_any_link_gives_a_page(query):
     app = open_page(PAGE, **query)
     assert not app.exception
-    assert picture(app, "views")[0]["signature"]
+    assert picture(app, "toy_sure")[0]["signature"]
+    assert picture(app, "views")
 
 
 def test_all_wake_again():
@@ -171,7 +216,7 @@ def test_a_head_with_two_habits_has_two_right_answers(guess, right):
 
 
 CHOICES = {
-    "loud": "4,3", "volume": "0.4", "part": "2,40", "muted": "0.0_4.4", "click": "alone", "kv": "-125",
+    "toy_volume": "0.2", "loud": "4,3", "volume": "0.4", "part": "2,40", "muted": "0.0_4.4", "click": "alone", "kv": "-125",
     "workings": "fresh", "fresh_h": "12", "init": "0.1",
 }  # fmt: skip
 
@@ -190,7 +235,7 @@ def test_every_choice_survives_leaving_and_coming_back():
 def _state(app):
     """What the pictures show: where their sliders stand, their cells, the row that is followed."""
     found = {}
-    for key in ("views", "heard", "parts", "kept_converted", "says_healed", "fresh"):
+    for key in ("toy_sure", "views", "heard", "parts", "kept_converted", "says_healed", "fresh"):
         meta = picture(app, key)[0]
         found[key] = (meta.get("slider") and meta["slider"]["at"], meta["state"], meta.get("row"))
     return found

@@ -77,8 +77,9 @@ def sink(room: Room, demo: oh.Demo) -> None:
         prose("attention", "sink" if found.clear else "sinkless", layer=demo.layer, head=demo.head, **numbers)
 
 
-def mixture(room: Room, head: oh.Head, row: int) -> None:
+def mixture(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
     """The output of one token among the values it is mixed from, at every stop of the slider."""
+    row = cell[0] if cell else len(room.rows) - 1
     headings.section("The output is a mixture")
     z, weights = room.frames("z"), room.frames("weights")
     flat = facts.plane(head.v, z.values)
@@ -91,7 +92,7 @@ def mixture(room: Room, head: oh.Head, row: int) -> None:
                 key="mixture",
                 quantity="z",
                 says=_("The output of one token among the values it is mixed from."),
-                slider=room.dial.slider(),
+                slider=room.dial.slider(together=True),
                 released=room.dial.receive,
             ),
             flat.values,
@@ -162,17 +163,3 @@ def common_mistakes(room: Room | None) -> None:
 
 def words() -> None:
     headings.fold("The words of this page", lambda: prose("attention", "words"))
-
-
-def downloads(room: Room, row: int) -> None:
-    """The trace, and a program that computes the picture from it again."""
-    value = room.value()
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(_("The numbers (.npz)"), lambda: room.trace(value).as_npz(), "attention.npz", key="npz")
-        st.download_button(
-            _("A program that computes them (.py)"),
-            lambda: room_of.as_program(room, value, row),
-            "attention.py",
-            "text/x-python",
-            key="program",
-        )

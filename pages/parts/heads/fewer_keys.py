@@ -14,11 +14,12 @@ from core.presets import presets
 from core.tokenizer import Reading
 from core.topics.heads import fewer_keys as sh
 from pages.parts.heads import volume as parts
-from pages.shared import controls, frame, headings
+from pages.shared import controls, frame, headings, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, prose, say, unmarked
 
+FEW = 5  # words at the idea
 TITLES = {"converted": N_("converted, as it is"), "healed": N_("healed")}
 
 
@@ -90,25 +91,53 @@ def slider(reading: Reading) -> None:
     _guess(text.of(reading))
     demo = parts.chosen(reading)
     prose("heads", "sharing")
+    if spine.deep():
+        prose("heads", "sides")
     with st.spinner(_("Running the model with fewer and fewer keys and values …")):
         found = frame.cached(sh.run, demo)
-    *sides, last = st.columns([4, 4, 1.8], gap="medium")
+    *sides, last = st.columns([4, 4, 2.4], gap="medium")
     for side, column in zip(sh.SIDES, sides, strict=True):
         with column:
             _side(demo.text, found[side], side)
     with last:
         say("**who reads which key and value**")
         _wiring(demo.text)
-        say("The maps are those of head «head», chosen above.", head=parts.name_of(demo.layer, demo.head))
+        if spine.deep():
+            say("The maps are those of head «head», chosen above.", head=parts.name_of(demo.layer, demo.head))
 
     def inside() -> None:
         prose("heads", "made", d=subject.model().config.d_model, both=sh.stops(demo.text)[0].numbers)
 
-    headings.fold("How each was made", inside)
+    if spine.deep():
+        headings.fold("How each was made", inside)
 
 
 def _side(of: Text, found: sh.Shared, side: str) -> None:
+    """What the model says at every stop; for depth, the map of the chosen head above it, which then has the slider."""
     say(f"**{_(TITLES[side])}**")
+    with_map = spine.deep()
+    if with_map:
+        _map(of, found, side)
+    shown = slice(None) if with_map else slice(FEW)
+    nothing = np.zeros(subject.model().config.vocab_size)
+    bars.show(
+        live.Picture(
+            key=f"says_{side}",
+            quantity="next_probs",
+            says=_("How likely each word is to come next."),
+            slider=_dial(of).slider(together=True, hidden=with_map),
+            captions=None if with_map else _captions(of, found, side),
+            released=_dial(of).receive,
+        ),
+        [text.word(i, nothing).token for i in found.ids[shown]],
+        found.probs[:, shown],
+        ghost=found.probs[0, shown],
+        high=1.0,
+        percent=True,
+    )
+
+
+def _map(of: Text, found: sh.Shared, side: str) -> None:
     says = unmarked(_("The weights of one head at every way to keep keys and values: «side»."), side=_(TITLES[side]))
     matrix.show(
         live.Picture(
@@ -124,21 +153,6 @@ def _side(of: Text, found: sh.Shared, side: str) -> None:
         columns=of.names,
         look=matrix.Look(most=26, tall=340),
         row=len(of) - 1,
-    )
-    nothing = np.zeros(subject.model().config.vocab_size)
-    bars.show(
-        live.Picture(
-            key=f"says_{side}",
-            quantity="next_probs",
-            says=_("How likely each word is to come next."),
-            slider=_dial(of).slider(together=True, hidden=True),
-            released=_dial(of).receive,
-        ),
-        [text.word(i, nothing).token for i in found.ids],
-        found.probs,
-        ghost=found.probs[0],
-        high=1.0,
-        percent=True,
     )
 
 
@@ -180,6 +194,9 @@ def cache() -> None:
         long=f"{mine * 32768 / 2**30:.1f}",
         tokens="32,768",
     )
+    if not spine.deep():
+        return
+    prose("heads", "bytes")
     bars.show(
         live.Picture(
             key="kv_bytes", quantity="kv_cache", says=_("KiB that one token leaves in the cache of all layers.")

@@ -27,12 +27,9 @@ TELLING = {  # text of the gallery -> the head that makes a difference there
 }
 DENT = 0.05  # of probability: what counts as a loss
 MISSED = {
-    "gone": N_("Without head «head» it is «after», before «before». Here the clear pattern is an important one, too."),
+    "gone": N_("Without head «head» it is «after», before «before». No other head does its work here."),
     "dented": N_("Without head «head» it is «after», before «before»: it helps, and others make up for most of it."),
-    "same": N_(
-        "Without head «head» it is «after», before «before». A clear pattern is not yet an important one: "
-        "the head that is missed most is «worst», and without it «rest» is left."
-    ),
+    "same": N_("Without head «head» it is «after», before «before»: nobody misses it here."),
 }
 HABITS = {
     "previous": N_("the word before"),
@@ -74,34 +71,43 @@ def _choose(words: str) -> None:
 
 
 def prediction(reading: Reading) -> None:
-    """The head with the clearest pattern falls silent: does anybody notice?"""
-    found = frame.cached(volume.habits, sentence.of(reading))
-    if found is None:
-        return
-    layer, head = np.unravel_index(int(found.previous.argmax()), found.previous.shape)
-    before = frame.cached(subject.outlook, sentence.of(reading), subject.UNTOUCHED).asked
-    after = frame.cached(volume.without, Demo(sentence.of(reading), layer, head))
+    """The very head whose volume is turned falls silent: does anybody notice?"""
+    demo, text = chosen(reading), sentence.of(reading)
+    before = frame.cached(subject.outlook, text, subject.UNTOUCHED).asked
+    after = frame.cached(volume.without, demo)
     verdict = "gone" if after < before.p / 2 else "dented" if before.p - after > DENT else "same"
     options = {"gone": N_("loses more than half"), "dented": N_("loses a little"), "same": N_("loses next to nothing")}
-    answered = predict.answer("silent")
-    worst, rest = _most_missed(reading) if answered and verdict == "same" else ("", "")
-    predict.ask(
+    answered = predict.ask(
         predict.Prediction(
-            "silent",
-            N_(
-                "Guess first: head «head» draws the clearest pattern, the word before. It falls silent. What happens to “«word»”?"
-            ),
+            f"silent{demo.layer}{demo.head}",
+            N_("Guess first: head «head» falls silent. What happens to “«word»”?"),
             options,
             verdict,
             dict.fromkeys((*options, predict.UNSURE), MISSED[verdict]),
         ),
-        head=name_of(layer, head),
+        head=name_of(demo.layer, demo.head),
         word=before.token,
         before=f"{before.p:.1%}",
         after=f"{after:.1%}",
-        worst=worst,
-        rest=rest,
     )
+    if answered:
+        _clearest(reading, before)
+
+
+def _clearest(reading: Reading, before: sentence.Word) -> None:
+    """The head with the clearest pattern, and whether it is missed; beside it the one that is missed most."""
+    found = frame.cached(volume.habits, sentence.of(reading))
+    if found is None:
+        return
+    layer, head = (int(i) for i in np.unravel_index(int(found.previous.argmax()), found.previous.shape))
+    after = frame.cached(volume.without, Demo(sentence.of(reading), layer, head))
+    worst, rest = _most_missed(reading)
+    template = N_(
+        "Head «head» draws the clearest pattern of all, the word before. Without it “«word»” has «after», before «before». "
+        "The head that is missed most is «worst»: without it «rest» is left. **A clear pattern is not yet an important one.**"
+    )
+    numbers = dict(word=before.token, after=f"{after:.1%}", before=f"{before.p:.1%}", worst=worst, rest=rest)
+    say(template, head=name_of(layer, head), **numbers)
 
 
 def _most_missed(reading: Reading) -> tuple[str, str]:
@@ -180,13 +186,12 @@ def views(demo: Demo) -> None:
             quantity="weights",
             says=_("Where the last token looks, one row a head, while the volume of one head changes."),
             slider=dial(demo).slider(together=True),
-            signature=True,
             released=_receive(demo),
         ),
         found.views,
         rows=names(),
         columns=sentence.names(demo.text.tokens),
-        look=matrix.Look(row_title=N_("head"), row_role="a", row_height=12),
+        look=matrix.Look(row_title=N_("head"), row_role="a", row_height=11),
         row=row,
     )
 

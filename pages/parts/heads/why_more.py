@@ -7,58 +7,37 @@ import streamlit as st
 
 from core.nets import neighbours as nets
 from core.topics.heads import volume
-from pages.shared import controls, frame
+from pages.shared import controls, frame, readers, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, lines, live, tiles
-from pages.shared.text import N_, _, prose, say, unmarked
-
-
-def _as_digits(text: str) -> tuple[int, ...] | None:
-    fits = len(text) == nets.PLACES and text.isascii() and text.isdigit()
-    return tuple(int(d) for d in text) if fits else None
-
-
-def neighbours() -> None:
-    """Name the left and the right neighbour: one head can see both and cannot tell them apart."""
-    prose("heads", "neighbours")
-    known = predict.answer("two")
-    one, two = (f"{x:.1%}" for x in frame.cached(nets.scores, "linear").mean(1)[:2]) if known else ("", "")
-    answered = predict.ask(
-        predict.Prediction(
-            "two",
-            N_("The same budget every time. What does a second head change?"),
-            {"little": N_("a little better"), "all": N_("it solves the task"), "none": N_("nothing")},
-            "all",
-            dict.fromkeys(
-                ("little", "all", "none", predict.UNSURE),
-                N_("Both neighbours right: with one head at «one» of the places, with two at «two». See for yourself."),
-            ),
-        ),
-        one=one,
-        two=two,
-    )
-    if answered:
-        _net()
-
+from pages.shared.text import N_, _, prose, say
 
 READERS = {"linear": N_("a linear layer"), "ffn": N_("an FFN")}
 
 
-def _net() -> None:
-    reader = controls.choice("Read by", READERS, "linear", key="toy_reader")
+def trained(digits: tuple[int, ...]) -> None:
+    """Nets trained with every number of heads, read in two ways."""
+    if not predict.answer("two"):
+        say("Answer the guess at the top: then the nets that were trained with one head stand here beside the others.")
+        return
+    say("Every net here was trained anew, with as many heads as its bar says. **Choose who reads them.**")
+    reader = controls.choice("Read by", READERS, "linear", key="toy_reader", hide_label=True)
+    left, right = st.columns([3, 2], gap="medium")
+    heads = controls.Setting("toy_heads", 1, readers.of(nets.HEADS)).now()
+    with left:
+        _budget(heads, reader)
+    with right:
+        prose("heads", "budget", seeds=len(nets.SEEDS), most=nets.HEADS[-1], width=nets.WIDTH)
+    if spine.deep():
+        _net(digits, reader)
+
+
+def _net(digits: tuple[int, ...], reader: str) -> None:
+    """One of these nets on the row of digits: where its heads look, and what it names."""
+    n_heads = controls.pick("Heads", nets.HEADS, 1, key="toy_heads")
+    weights, named = frame.cached(nets.read, n_heads, digits, reader)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        one, two = st.columns(2, vertical_alignment="bottom")
-        with one:
-            n_heads = controls.pick("Heads", nets.HEADS, 1, key="toy_heads")
-        with two:
-            label = unmarked(_("«n» digits"), n=nets.PLACES)
-            typed = controls.typed(label, "314159265358", key="digits", longest=60)
-        digits = _as_digits(typed or "")
-        if digits is None:
-            say("«n» digits from 0 to 9 are needed; here is the row we start with.", n=nets.PLACES)
-            digits = _as_digits("314159265358")
-        weights, named = frame.cached(nets.read, n_heads, digits, reader)
         tiles.show(
             live.Picture(
                 key="toy", quantity="weights", says=_("Where each head of the small net looks, one row a place.")
@@ -69,13 +48,10 @@ def _net() -> None:
             most=150,
         )
     with right:
-        wanted = nets.truth(digits)
-        right_ones = int((named == wanted).all(-1).sum())
+        right_ones = int((named == nets.truth(digits)).all(-1).sum())
         said = " ".join(f"{a}‹{d}›{b}" for d, (a, b) in zip(digits, named, strict=True))
         st.code(said, language=None, wrap_lines=True)
         say("Both neighbours right at **«n»** of «all» places.", n=right_ones, all=len(digits))
-        _budget(n_heads, reader)
-        prose("heads", "budget", seeds=len(nets.SEEDS), most=nets.HEADS[-1], width=nets.WIDTH)
 
 
 def _budget(n_heads: int, reader: str) -> None:

@@ -12,16 +12,20 @@ from pages.shared.text import N_, say
 MOST = 16  # terms drawn; of more only the largest, as the formula above holds them all
 
 
+def formula(made: Provenance) -> None:
+    """The sum alone, down to the value on the screen."""
+    lines = r" \\ ".join(f"&{line}" for line in made.lines)
+    # KaTeX's last row juts out 2px: room, or it would scroll
+    st.latex(rf"\small\begin{{aligned}}{lines}\end{{aligned}}\,")
+
+
 def show(made: Provenance, *, key: str, quantity: str, says: str, among: int | None = None) -> None:
     """The formula down to the value on the screen, and under it the numbers it is made of, one term a line: a table of
     three columns fits where a strip of all terms would be cut off.
 
     among: a term that is drawn however little it weighs.
     """
-    lines = r" \\ ".join(f"&{line}" for line in made.lines)
-    st.latex(
-        rf"\small\begin{{aligned}}{lines}\end{{aligned}}\,"
-    )  # KaTeX's last row juts out 2px: room, or it would scroll
+    formula(made)
     names, values = zip(*made.rows, strict=True)
     numbers = np.stack([np.asarray(v, float) for v in values], 1)
     terms = list(made.columns) if made.columns else [str(i) for i in range(len(numbers))]

@@ -18,7 +18,7 @@ from core.lab import cuts, subject
 from core.lab import head as heads_lab
 from core.lab.text import Text
 from core.model import Decoder
-from core.topics.attention import facts
+from core.topics.attention import facts, heat
 from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
@@ -108,6 +108,29 @@ def _cut(g: Given) -> Any:
     return worst.p, subject.chances(g.text, change, (5,))[0]
 
 
+def _both(g: Given) -> Any:
+    """Both ways to cut a link beside the model run with each: what it says, and the sum of the row."""
+    cell = (g.layer, g.head, len(g.ids) - 1, 1)
+    found, made = cuts.both(g.text, cell), [Change(), Change(cut=cell, share=True), Change(cut=cell)]
+    lost = found.rows[0, 1]
+    said = [subject.chances(g.text, change, found.ids) for change in made]
+    return (found.probs, said), (found.rows.sum(-1), [1, 1, 1 - lost]), (found.rows[1:, 1], 0)
+
+
+def _heated(g: Given) -> Any:
+    """The next word at some stops, with a link cut, beside the whole model run with these changes."""
+    cell, demo = (len(g.ids) - 1, 1), g.demo(heads_lab)
+    pairs = []
+    for everywhere, cut in ((False, None), (False, cell), (True, cell)):
+        found = heat.said(replace(demo, everywhere=everywhere), cut)
+        for stop in (0, 24, 48):
+            here = None if everywhere else (g.layer, g.head)
+            link = cut and (g.layer, g.head, *cut)
+            change = Change(temperature=found.temperatures[stop], head=here, cut=link, share=True)
+            pairs.append((found.probs[stop], subject.chances(g.text, change, found.ids)))
+    return pairs
+
+
 def _ranked(g: Given) -> Any:
     worst = cuts.ranking(g.text, True)
     first = worst.worst[0]
@@ -192,6 +215,8 @@ CASES: dict[str, Case] = {
     "lab.subject.surprise": Case(lambda g: subject.surprise(g.text)),
     "lab.cuts.rank": Case(_cut, lambda r: near(*r)),
     "lab.cuts.ranking": Case(_ranked, lambda r: near(*r)),
+    "lab.cuts.both": Case(_both, lambda r: all(near(*pair) for pair in r)),
+    "attention.heat.said": Case(_heated, lambda r: all(near(*pair) for pair in r)),
     "attention.facts.plane": Case(_plane, lambda r: 0 <= r.kept <= 1 + 1e-6),
     "attention.facts.against_torch": Case(lambda g: facts.against_torch(_head(g)), lambda gap: gap < 1e-4),
     "attention.facts.sink": Case(lambda g: facts.sink(_head(g))),

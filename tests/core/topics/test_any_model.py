@@ -18,7 +18,7 @@ TEXT = "then the dog saw a cat. the dog ran to"
 
 
 def public() -> list[str]:
-    """Every public function of the topics, `attention.cuts.rank`."""
+    """Every public function of the topics, `attention.facts.sink`."""
     found = []
     for path in sorted(Path(TOPICS[0]).rglob("[a-z]*.py")):
         short = ".".join(path.relative_to(TOPICS[0]).with_suffix("").parts)

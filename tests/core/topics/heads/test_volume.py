@@ -198,6 +198,30 @@ def test_read_linearly_one_head_names_one_side_and_with_an_ffn_both():
     assert float(sides.min()) < 0.2
 
 
+def test_a_head_turned_down_takes_its_side_with_it():
+    digits = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
+    found, two = neighbours.turned(digits), neighbours.net(2)
+    truth = neighbours.truth(digits)
+    assert found.p.shape == (51, 2, 12)
+    assert sorted(found.looks) == [0, 1], "one looks left, one right"
+    for stop, volume in ((0, 0.0), (2, 0.08), (25, 1.0), (50, 2.0)):
+        net = neighbours.Net(2)
+        net.load_state_dict(two.state_dict())
+        with torch.no_grad():
+            net.o.weight[:, 16:] *= volume  # the columns of W_O that read the second head
+        logits = net(torch.tensor(digits)[None])[0][0].detach()
+        p = logits.softmax(-1).numpy()
+        wanted = [[p[place, side, truth[place, side]] for place in range(12)] for side in (0, 1)]
+        np.testing.assert_allclose(found.p[stop], wanted, atol=1e-5)
+        assert found.right[stop] == (logits.argmax(-1).numpy() == truth).all(-1).sum()
+        many = neighbours.fresh()
+        named = net(many)[0].argmax(-1)
+        share = float((named == neighbours.neighbours(many)).all(-1).float().mean())
+        assert found.share[stop] == pytest.approx(share, abs=1e-3)
+    assert found.share[0] < 0.15
+    assert found.share[25] > 0.99
+
+
 def test_twoheads_refuses_what_it_has_not():
     with pytest.raises(KeyError, match="not 3, 0"):
         neighbours.net(3)
