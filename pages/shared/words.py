@@ -238,7 +238,7 @@ WORDS: dict[str, Word] = {
     "rope_x": _line(60, DEPENDS, "rope"),
     "rope_v": _on(False, "rope"),
     "rope_guess": _number(0, 100, DEPENDS, "rope"),
-    "rope_loss": _one("no", "yes", "rope"),
+    "rope_loss": Word(one_of("no", "yes"), "no", ("rope", "position"), shared=True),  # /position has its curve too
     "rope_base": _number(1, 1e9, 10_000.0, "rope"),
     "rope_s": _number(1, 99, DEPENDS, "rope"),
     "rope_fix": _number(1, 99, 2.5, "rope"),
