@@ -11,10 +11,14 @@ from pages.shared.text import prose
 
 frame.begin()
 
-# What you can change.
+# The question, the sentence, a guess.
 spine.opening("09_position")
-reading = story.ask()
-demo = parts.shuffle_demo(reading)
+left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
+with left:
+    reading = story.ask()
+with right:
+    line = parts.settings()
+demo = parts.shuffle_demo(reading, line)
 parts.prediction(reading)
 
 
@@ -30,26 +34,29 @@ parts.told(demo)
 
 # A vector for every place. In every picture below a release runs that picture alone.
 st.fragment(more.sinusoids)()
-code.show(positions.SINUSOIDS)
+if spine.deep():
+    code.show(positions.SINUSOIDS)
 
 
-# Four schemes on the same input.
+# The schemes on the same input.
 @st.fragment
 def schemes() -> None:
     more.schemes(reading)
 
 
 schemes()
-more.slopes(reading)
 
-# What to notice: what position is worth, and how far it carries.
-parts.worth(reading)
-parts.letters()
-parts.long_stories()
+# What position is worth, and how far it carries.
+if spine.deep():
+    more.slopes(reading)
+    parts.worth(reading)
+    st.fragment(parts.past_training)()
+
+# What to take home, check yourself, common mistakes, the words.
 prose("position", "closing")
-
-# Check yourself, common mistakes, the words.
 more.check(reading)
-more.common_mistakes(reading)
-more.words()
+if spine.deep():
+    more.common_mistakes(reading)
+    more.words()
+spine.offer(*more.DEEPER)
 spine.ending("09_position")

@@ -12,7 +12,7 @@ from pages.shared.text import prose
 
 frame.begin()
 
-# What you can change.
+# The question, the sentence, a guess.
 spine.opening("10_rope")
 room = parts.room()
 parts.prediction(room)
@@ -28,17 +28,19 @@ def turn() -> None:
 turn()
 prose("rope", "faces", **room.names)
 parts.law(room)
-parts.kinds(room)
-parts.check(room, pair)
-parts.download(room)
-code.show(rp.ANGLES)
+if spine.deep():
+    parts.kinds(room)
+    parts.download(room)
+    code.show(rp.ANGLES)
 
 
-# Four benches, one at a time.
+# Four benches, one at a time; at the idea the first.
 @st.fragment
 def benches(room: parts.Room) -> None:
     headings.section("Take it apart")
-    lab = controls.choice("Bench", labs.LABS, "pair", key="rope_lab", hide_label=True)
+    lab = controls.Setting("rope_lab").now()
+    if spine.deep() or lab != "pair":  # a link to a bench opens it
+        lab = controls.choice("Bench", labs.LABS, "pair", key="rope_lab", hide_label=True)
     labs.bench(lab, room)
 
 
@@ -47,14 +49,20 @@ benches(room)
 # Past the trained length.
 headings.section("Past the trained length")
 st.fragment(far.guess)()
-headings.section("Angles never seen")
-far.base()
-headings.section("Five ways to slow the clocks")
-far.methods()
-headings.section("What each of them repairs")
-st.fragment(far.repaired)()
+if spine.deep():
+    headings.section("Angles never seen")
+    far.base()
+    headings.section("Five ways to slow the clocks")
+    far.methods()
+    headings.section("What each of them repairs")
+    st.fragment(far.repaired)()
 
-# What to take along, common mistakes.
+# What to take home, check yourself, common mistakes.
 prose("rope", "closing")
-far.common_mistakes(parts.one_score(room))
+if spine.deep() and far.LOSS.now() == "yes":
+    prose("rope", "limits")
+parts.check(room, pair)
+if spine.deep():
+    far.common_mistakes(parts.one_score(room))
+spine.offer(*parts.DEEPER)
 spine.ending("10_rope")

@@ -1,37 +1,52 @@
-"""Build the model: find a wrong wire, assemble a block, walk through the families, and see one at its true size."""
+"""Build the model: a block that works and one wire of it, its parts one by one, a repair shop, and a workbench."""
 
 import streamlit as st
 
-from pages.parts.model import assembling, true_size, walk
+from pages.parts.model import assembling, switching, true_size, walk
 from pages.parts.model import details as extras
 from pages.parts.model import repair as parts
-from pages.shared import controls, frame, spine, story
+from pages.shared import controls, frame, headings, spine, story
 from pages.shared.text import prose
 
 frame.begin()
 
-# What you can change.
-left, right = st.columns([3, 2], vertical_alignment="bottom")
-with left:
-    spine.opening("13_model")
-with right:
-    mode = controls.choice("Repair shop", parts.MODES, "break", key="shop")
+# The question, the sentence, a guess.
+spine.opening("13_model")
 reading = story.ask()
 parts.prediction(reading)
 
 
-# The repair shop. A click on a wire or a release runs this part alone.
+# A block that works, and one wire under the finger. A click on a line or a release runs this part alone.
 @st.fragment
-def shop() -> None:
-    room = parts.room(reading, mode)
-    one, two, three = st.columns([5.7, 2.9, 3.5], gap="medium")
+def working() -> None:
+    room = parts.working(reading)
+    one, two = st.columns([5, 4], gap="medium")
     with one:
         parts.wires(room)
     with two:
         parts.next_word(room)
-    with three:
-        parts.who_reads(room)
+        if spine.deep():
+            parts.who_reads(room)
     parts.verdict(room)
+
+
+working()
+st.fragment(switching.switch_on)(reading)
+
+
+# The repair shop: what is wrong is not told.
+@st.fragment
+def shop() -> None:
+    headings.section("The repair shop")
+    room = parts.ward(reading)
+    one, two = st.columns([5, 4], gap="medium")
+    with one:
+        parts.wires(room)
+    with two:
+        parts.next_word(room)
+        parts.verdict(room)
+        if spine.deep():
+            parts.who_reads(room)
 
 
 shop()
@@ -40,7 +55,7 @@ shop()
 # The workbench: one thing open at a time.
 @st.fragment
 def bench() -> None:
-    st.subheader(parts.bench_title(), anchor=False)
+    headings.section("The workbench")
     chosen = controls.choice("Workbench", parts.BENCH, "parts", key="model_bench", hide_label=True)
     if chosen == "parts":
         assembling.assemble(reading)
@@ -54,12 +69,16 @@ def bench() -> None:
         extras.four_things(reading)
 
 
-bench()
+if spine.deep() or controls.Setting("model_bench").now() != "parts":  # a link to a bench opens it
+    bench()
 
-# What to notice, check yourself, common mistakes, the words.
+# What to take home, check yourself, common mistakes, the words.
 prose("model", "closing")
 extras.check(reading)
-extras.common_mistakes(reading)
-extras.program()
-extras.words()
+if spine.deep():
+    extras.finding()
+    extras.common_mistakes(reading)
+    extras.program()
+    extras.words()
+spine.offer(*extras.DEEPER)
 spine.ending("13_model")

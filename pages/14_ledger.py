@@ -5,30 +5,32 @@ import streamlit as st
 from pages.parts.ledger import compare as more
 from pages.parts.ledger import conversation as parts
 from pages.parts.ledger import models, parameters, work
-from pages.shared import controls, frame, spine
-from pages.shared.text import N_
+from pages.shared import controls, frame, headings, spine
+from pages.shared.text import N_, prose
 
 frame.begin()
 
-# Which model.
+# The question, and how things stand, in one line.
 left, right = st.columns([3, 2], vertical_alignment="bottom")
 with left:
     spine.opening("14_ledger")
 with right:
-    picker = st.container()
-model = models.chosen(picker)
+    line = parts.settings()
+model = models.chosen(line)
+how = parts.how(model, line)
+prose("ledger", "start")
 answered = parts.prediction(model)
 
 
 # The cache against the weights: a release or a click runs this part alone.
 @st.fragment
-def conversation(model: models.Model, answered: bool) -> None:
-    parts.conversation(model, answered)
+def conversation(how: parts.How, answered: bool) -> None:
+    parts.conversation(how, answered)
 
 
-conversation(model, answered)
+conversation(how, answered)
 
-# The four books of the ledger, one open at a time.
+# The books of the ledger: at the idea the first two, else all, one open at a time.
 BOOKS = {
     "parts": N_("Parameters"),
     "work": N_("FLOPs"),
@@ -51,10 +53,18 @@ def book(model: models.Model) -> None:
     OPENS[chosen](model)
 
 
-book(model)
+if spine.deep() or controls.Setting("book").now() != "parts":  # a link to a book opens it
+    book(model)
+else:
+    st.fragment(parameters.f_slider)(model)
+    st.fragment(work.flops)(model)
 
-# Check yourself, common mistakes, the words.
+# What to take home, check yourself, common mistakes, the words.
+prose("ledger", "closing")
 more.check(model)
-more.common_mistakes()
-more.words()
+if spine.deep():
+    headings.fold("What one token leaves, written out", lambda: parts.written(model, how.talk))
+    more.common_mistakes()
+    more.words()
+spine.offer(*more.DEEPER)
 spine.ending("14_ledger")

@@ -128,7 +128,7 @@ def test_what_a_token_leaves_is_written_out_with_the_models_own_numbers(name, mo
     monkeypatch.setattr(conversation, "say", lambda *_, **__: None)
     config = CONFIGS[name]
     talk = costs.Talk(config, cache_in="int4")
-    conversation._written(Model("x", config), talk)
+    conversation.written(Model("x", config), talk)
     letters, numbers = said[0].split("=")
     of = symbols(config) | {r"\text{bytes}": costs.PRECISIONS["int4"]}
     assert evaluate(letters, of) == evaluate(numbers, {}) == talk.token

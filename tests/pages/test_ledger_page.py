@@ -90,12 +90,46 @@ def test_a_link_restores_the_length_and_junk_does_no_harm():
 
 
 def test_the_answer_is_not_given_away_before_the_guess():
-    assert "The bars meet at" not in text(open_page(PAGE))
-    assert "The bars meet at **111,094** tokens" in text(open_page(PAGE, balance="?"))
-    assert "Not quite." in text(open_page(PAGE, balance="3"))
-    windowed = text(open_page(PAGE, preset="mistral-7b", balance="5"))
-    assert "looks back 4,096 tokens" in windowed
-    assert "Drag and see" not in windowed
+    assert [m.value for m in open_page(PAGE).metric] == ["?"]
+    assert [m.value for m in open_page(PAGE, balance="?").metric] == ["111,094 tokens"]
+    assert [m.value for m in open_page(PAGE, text_length="111094").metric] == ["111,094 tokens"], "found by hand"
+    assert "It is later" in text(open_page(PAGE, balance="3"))
+    assert "The right order, one power of ten off" in text(open_page(PAGE, balance="4"))
+    assert "It is sooner" in text(open_page(PAGE, balance="6", preset="gpt2")), "less than a tenth of a million"
+    windowed = open_page(PAGE, preset="mistral-7b", balance="5")
+    assert "looks back 4,096 tokens" in text(windowed)
+    assert "Drag there" not in text(windowed)
+    assert [m.value for m in windowed.metric] == ["never"]
+
+
+@pytest.mark.parametrize("depth", ["idea", "all"])
+@pytest.mark.parametrize("guess", [{}, {"balance": "5"}])
+def test_what_a_token_leaves_is_not_told_above_the_question_that_asks_for_it(depth, guess):
+    shown = text(open_page(PAGE, depth=depth, **guess))
+    assert "144 KiB" not in shown
+    assert "147,456" not in shown
+    below = text(open_page(PAGE, depth=depth, at="what-one-token-leaves-written-out", **guess)).split("Check yourself")[
+        1
+    ]
+    assert ("= **147,456 bytes**, 144 KiB" in below) == (depth == "all")
+
+
+def test_the_idea_is_one_model_one_slider_and_two_books():
+    app = open_page(PAGE, depth="idea")
+    for key in ("balance_bars", "f_bar", "f_map", "work_curves"):
+        assert picture(app, key)
+    assert "In one sentence" in text(app)
+    assert "Which f makes" not in text(open_page(PAGE, depth="idea", book="training")), "a link to a book opens it"
+    assert picture(open_page(PAGE, depth="idea", book="training"), "states_bars")
+
+
+@pytest.mark.parametrize(
+    ("preset", "line"), [("gpt2", "GPT-2 (124M) · batch 16"), ("own", "sizes of my own · batch 16")]
+)
+def test_the_line_says_what_is_set(preset, line):
+    app = open_page(PAGE, preset=preset, readers="16", cache_in="fp8", device="a100")
+    (label,) = [box.proto.popover.label.replace("\\", "") for box in app.get("popover")]
+    assert label == f"{line} · weights bf16 · cache fp8 · A100"
 
 
 # ---- the books ----
@@ -238,11 +272,12 @@ def test_chinese_has_every_mistake_filled():
     assert "14,336" in text(app)
 
 
-def test_the_code_of_each_number_is_shown():
-    for book, line in (("parts", "trace(PARAMETERS"), ("work", "trace(FLOPS"), ("training", "trace(TRAINING")):
-        shown = [block.value for block in open_page(PAGE, book=book).code]
-        assert any("trace(CACHE" in code for code in shown)
-        assert any(line in code for code in shown), book
+@pytest.mark.parametrize(
+    ("book", "number"), [("parts", "cache"), ("parts", "parameters"), ("work", "flops"), ("training", "training")]
+)
+def test_the_code_of_each_number_is_shown(book, number):
+    shown = [block.value for block in open_page(PAGE, book=book, at=f"code-{number}").code]
+    assert any(f"trace({number.upper()}" in code for code in shown)
 
 
 def test_a_config_too_long_for_a_link_does_not_leave_another_in_it():

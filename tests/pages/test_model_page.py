@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.lab import text as sentence
-from core.topics.model import assemble, details, repair, walk
+from core.topics.model import assemble, details, parts, repair, walk
 from pages.shared.pictures import live
 from tests.pages.opening import address, come_back, open_page, picture, words
 
@@ -41,20 +41,53 @@ def test_a_broken_wire_is_shown_in_three_pictures_that_move_together(wire):
     assert repair.WIRES[wire][1] in [block.value for block in app.code]
 
 
+def test_the_block_is_seen_working_first_and_is_torn_only_by_the_finger():
+    meta, arrays = picture(open_page(PAGE, depth="idea"), "wires")
+    found = repaired("skip1", "skip1")
+    assert meta["slider"]["stops"][meta["slider"]["at"]] == 1.0
+    assert [row[0] for row in meta["rows"]] == list(parts.LINES), "a block in seven lines"
+    here = [found.lines.index(line) for line in parts.LINES]
+    np.testing.assert_allclose(arrays["values"], found.size[:, here], rtol=1e-6)
+    assert meta["arcs"] == [[0, 3], [3, 6]]
+    whole, _ = picture(open_page(PAGE, depth="idea", wire="mask"), "wires")
+    assert len(whole["rows"]) == len(found.lines), "a link to a line that the seven leave out shows them all"
+
+
 def test_a_patient_tells_nothing_before_the_slider_moves():
-    app = open_page(PAGE, shop="find", patient="3", wire=repair.PATIENTS[2])
+    app = open_page(PAGE, patient="3", suspect=repair.PATIENTS[2])
     assert "Found" not in plain(app)
-    assert picture(app, "wires")[0]["cut"] is None
+    assert picture(app, "ill_wires")[0]["cut"] is None
+
+
+@pytest.mark.parametrize("on", [(), ("residual",), ("residual", "norms", "ffn"), ("norms", "attention"), parts.PARTS])
+def test_the_parts_that_are_switched_on_are_those_of_the_address(on):
+    app = open_page(PAGE, depth="idea", **({"parts_on": ",".join(on)} if on else {}))
+    on = on or ("residual",)
+    found = parts.run(sentence.of(READING), on)
+    meta, arrays = picture(app, "parts_block")
+    assert bool(meta["arcs"]) == ("residual" in on)
+    for row, name, size in zip(meta["rows"], parts.LINES, found.size, strict=True):
+        shown = arrays["values"][0, parts.LINES.index(name)]
+        assert np.isnan(shown) if row[1] == "off" else shown == pytest.approx(size, rel=1e-6)
+    off = {row[0] for row in meta["rows"] if row[1] == "off"}
+    assert off == {
+        line
+        for part, lines in (("norms", ("norm1", "norm2")), ("attention", ("attn_out",)), ("ffn", ("ffn_out",)))
+        for line in lines
+        if part not in on
+    }
+    assert picture(app, "parts_next")[0]["names"] == [word.token for word in found.words[:6]]
+    assert ("All four together" in plain(app)) == (len(on) == 4)
 
 
 def test_a_patient_is_found_by_its_wire_and_by_no_other():
     ill = repair.PATIENTS[2]
-    app = open_page(PAGE, shop="find", patient="3", wire=ill, compare="true", fix="1")
-    np.testing.assert_allclose(picture(app, "wires")[1]["values"], repaired(ill, ill).away, atol=1e-6)
+    app = open_page(PAGE, patient="3", suspect=ill, compare="true", put="1")
+    np.testing.assert_allclose(picture(app, "ill_wires")[1]["values"], repaired(ill, ill).away, atol=1e-6)
     assert "Found" in plain(app)
-    app = open_page(PAGE, shop="find", patient="3", wire="scale", fix="0.5")
+    app = open_page(PAGE, patient="3", suspect="scale", put="0.5")
     assert "this line was right" in plain(app)
-    assert np.ptp(picture(app, "next")[1]["values"], axis=0).max() == 0
+    assert np.ptp(picture(app, "ill_next")[1]["values"], axis=0).max() == 0
 
 
 @pytest.mark.parametrize(("choice", "opening"), [("answer", "Right."), ("shape", "Not quite."), ("?", "")])
@@ -69,7 +102,7 @@ def test_a_link_restores_everything_and_the_bare_address_is_bare():
     meta, _ = picture(app, "wires")
     assert meta["slider"]["stops"][meta["slider"]["at"]] == pytest.approx(0.5)
     assert app.text_input(key="words").value == "Tom had a red ball."
-    assert set(open_page(PAGE).query_params) <= {"lang"}
+    assert set(open_page(PAGE, depth="idea").query_params) <= {"lang"}
 
 
 @pytest.mark.parametrize("name", list(assemble.PRESETS))
@@ -180,7 +213,19 @@ def test_four_small_things_come_from_core():
     )
 
 
-JUNK = dict(wire="x", fix="nan", patient="99", shop="9", model_bench="?", b_kv="3", b_d="7", line="1e99", b_depth="-4")
+JUNK = dict(
+    wire="x",
+    fix="nan",
+    patient="99",
+    suspect="9",
+    put="9",
+    parts_on="x",
+    model_bench="?",
+    b_kv="3",
+    b_d="7",
+    line="1e99",
+    b_depth="-4",
+)
 
 
 @pytest.mark.parametrize("text", ["", "a", "🦊🦊", "你好，世界", "<script>alert(1)</script> **x** $y$", "w " * 400])
@@ -192,18 +237,18 @@ def test_any_text_and_any_junk_give_a_working_page(text):
 
 @pytest.mark.parametrize("bench", ["parts", "walk", "size", "bug", "extras"])
 def test_chinese_pages_work(bench):
-    app = open_page(PAGE, lang="zh", model_bench=bench, shop="find", symptom="answer", spot="?", family="both")
+    app = open_page(PAGE, lang="zh", model_bench=bench, symptom="answer", spot="?", family="both")
     assert not app.exception
     assert "病号" in str([w.label for w in app.get("button_group")]) or "病号" in words(app)
 
 
 def test_the_numpy_encoder_shows_its_code_and_what_comes_out():
-    app = open_page(PAGE)
+    app = open_page(PAGE, at="the-encoder-of-2017-in-numpy-with-its-ou")
     assert any("def attend" in block.value for block in app.code)
     assert "Out comes (2, 10, 64), all numbers between −2.985 and 2.830." in words(app).replace("\\", "")
 
 
-SHOP = dict(shop="find", patient="3", wire="scale", fix="0.5", compare="true")
+SHOP = dict(patient="3", suspect="scale", put="0.5", compare="true", wire="norm2", fix="0.5", parts_on="residual,ffn")
 BENCHES = [
     dict(
         b_order="pre", b_norm="rmsnorm", b_ffn="swiglu", b_kv="2", b_place="rope", b_batch="4", b_d="32", b_seed="2",
@@ -228,7 +273,9 @@ def test_every_choice_survives_leaving_and_coming_back(bench):
     app = open_page(PAGE, **asked)
     assert address(app) == asked
     before = state(app)
-    assert before["wires"][:2] == (24, {"row": repair.lines(sentence.of(READING)).index("scaled")})
+    rows = repair.lines(sentence.of(READING))
+    assert before["wires"][:2] == (24, {"row": rows.index("norm2")})
+    assert before["ill_wires"][:2] == (24, {"row": rows.index("scaled")})
     app = come_back(app, PAGE)
     assert not app.exception
     assert (state(app), address(app)) == (before, asked)

@@ -140,7 +140,7 @@ def test_what_position_is_worth():
 
 
 def test_lengths():
-    app = open_page(PAGE, letter="128", token_at="400")
+    app = open_page(PAGE, letter="128", token_at="400", rope_loss="yes")
     for key, found, width, stop in (("letters", places.by_place(), 9, 128), ("long_stories", wo.by_place(), 33, 400)):
         meta, arrays = picture(app, key)
         smoothed = wo.smooth(found, width, 64 if key == "letters" else 256)
@@ -148,6 +148,33 @@ def test_lengths():
         at = meta["slider"]["at"]
         assert meta["slider"]["stops"][at] == stop
         assert f"{smoothed[-1][stop - 1]:.2f}" in meta["captions"][at]
+
+
+def test_the_curve_that_the_next_room_asks_for_is_not_told_before():
+    app = open_page(PAGE)
+    assert not {"letters", "long_stories"} & set(state(app))
+    assert "hardly rises" not in words(app)
+    app.switch_page("pages/10_rope.py").run()
+    app.button(key="rope_show").click().run()
+    app.switch_page(f"pages/{PAGE}.py").run()
+    assert {"letters", "long_stories"} <= set(state(app)), "drawn there, shown here"
+    app = open_page(PAGE)
+    app.button(key="show_past").click().run()
+    assert {"letters", "long_stories"} <= set(state(app))
+
+
+def test_the_idea_is_the_shuffle_a_table_and_three_schemes():
+    app = open_page(PAGE, depth="idea", layer="4", same_word="same")
+    assert set(state(app)) == {"shuffled", "sinusoids", "along", "scheme_sinusoidal", "scheme_learned", "scheme_alibi"}
+    found = po.moved(po.Demo(sentence.of(READING), layer=4, same=True), "alibi")
+    same(picture(app, "scheme_alibi")[1]["values"], lower(found.scores))
+    assert "waves" in state(open_page(PAGE, depth="idea", look_at="waves")), "a link to a view opens it"
+
+
+def test_the_line_says_what_the_model_is_told_of_order():
+    app = open_page(PAGE, places="on", shuffle_seed="3")
+    label = app.get("popover")[-1].proto.popover.label.replace("\\", "")
+    assert label == "positions: rotation, as trained · mask: off · shuffle 3"
 
 
 def test_a_link_restores_the_sliders():
@@ -160,7 +187,7 @@ def test_a_link_restores_the_sliders():
 
 
 def test_the_bare_address_is_bare():
-    assert set(open_page(PAGE).query_params) <= {"lang"}
+    assert set(open_page(PAGE, depth="idea").query_params) <= {"lang"}
 
 
 @pytest.mark.parametrize(
@@ -180,7 +207,7 @@ def test_junk_in_the_link_does_no_harm(query):
 
 
 def test_a_table_of_odd_width_stops_in_torchs_own_words():
-    said = words(open_page(PAGE)).replace("\\", "")
+    said = words(open_page(PAGE, at="common-mistakes")).replace("\\", "")
     assert "The expanded size of the tensor (3) must match the existing size (4)" in said
 
 
@@ -197,6 +224,7 @@ CHOICES = dict(
     slope_m="0.25",
     letter="100",
     token_at="320",
+    rope_loss="yes",
 )
 VIEWS = [
     dict(pe_width="16", pe_length="32", pe_base="100"),

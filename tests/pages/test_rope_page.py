@@ -29,9 +29,34 @@ def test_the_clock_faces_hold_every_frame():
 
 
 def test_the_bare_address_is_bare_and_nothing_fails():
-    app = open_page(PAGE)
+    app = open_page(PAGE, depth="idea")
     assert not app.exception
     assert set(app.query_params) <= {"lang"}
+
+
+def test_the_idea_is_two_clock_faces_one_arrow_and_a_guess():
+    app = open_page(PAGE, depth="idea", rope_way="91")
+    assert picture(app, "clocks")[0]["pairs"] is False, "the small clocks wait"
+    assert picture(open_page(PAGE, depth="idea", rope_pair="2"), "clocks")[0]["pairs"] is True
+    meta, arrays = picture(app, "one_pair")
+    turned = clocks.turning(float(clocks.meeting(DEMO).theta[5]))
+    way = clocks.DIRECTIONS.index(91)
+    close(arrays["moving"], turned.moving.reshape(len(clocks.POSITIONS), -1, 2, 2)[:, way])
+    assert len(meta["slider"]["stops"]) == len(arrays["moving"].reshape(-1, 4))
+    assert set(state(app)) == {"clocks", "one_pair", "rope_guess"}
+    assert "rotate_half" not in words(app)
+    assert picture(open_page(PAGE, depth="idea", rope_lab="head"), "morph"), "a link to a bench opens it"
+
+
+def test_the_law_is_one_sentence_at_the_idea_and_waits_for_the_guess():
+    told = "only their distance"
+    assert told not in words(open_page(PAGE, depth="idea")).split("In one sentence")[0]
+    assert told in words(open_page(PAGE, depth="idea", rope_freeze="turns"))
+
+
+def test_the_line_says_which_words_meet_in_which_head():
+    (label,) = [box.proto.popover.label for box in open_page(PAGE, rope_q="7", layer="4").get("popover")][1:]
+    assert label.replace("\\", "") == f"“{READING.tokens[7]}” asks, “ball” answers · block 4 · head 0"
 
 
 def test_a_link_restores_everything():
@@ -66,7 +91,8 @@ def test_the_law_is_written_with_its_numbers():
     law = clocks.law(clocks.Demo(sentence.of(READING), 4, 4, 13, 9))
     for number in (law.recorded, law.turned, law.relative, law.spun):
         assert f"{number:.6f}".replace("-", "−") in text
-    assert f"{law.wrong:.4f}" in text.replace("\\", "").replace("−", "-")
+    wrong = words(open_page(PAGE, layer="4", head="4", rope_k="9", at="common-mistakes"))
+    assert f"{law.wrong:.4f}" in wrong.replace("\\", "").replace("−", "-")
 
 
 @pytest.mark.parametrize(("choice", "opening"), [("stays", "Right."), ("less", "Not quite."), ("?", "")])

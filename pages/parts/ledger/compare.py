@@ -151,6 +151,13 @@ def _facts(model: Model) -> dict[str, str]:
 
 # ---- check, mistakes, words ----
 
+DEEPER = (
+    N_("Every tensor in a table"),
+    N_("Training: memory and days"),
+    N_("Two models, all models"),
+    N_("Common mistakes"),
+)
+
 
 def check(model: Model) -> None:
     """The cache of one token, by hand."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from core import costs
+from pages.parts.ledger import models
 from pages.parts.ledger.models import Model
-from pages.shared import controls, frame
+from pages.shared import controls, frame, readers, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import code, figures, live, stack
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, filled, prose, say, unmarked
 
 DEVICES = {id: one.name.split()[0] if one.name.endswith("GB") else one.name for id, one in costs.DEVICES.items()}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -29,6 +31,15 @@ SHARED = {
     "mqa": N_("MQA: all heads share one key and one value"),
     "mla": N_("MLA: one short vector a token"),
 }
+
+
+@dataclass(frozen=True)
+class How:
+    """A model at work: how many texts it reads at once, in which numbers, on what."""
+
+    model: Model
+    talk: costs.Talk
+    device: costs.Device
 
 
 def as_bytes(n: float) -> str:
@@ -55,6 +66,28 @@ def as_share(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f}%"
 
 
+# ---- what is seldom changed, in one line ----
+
+READERS = controls.Setting("readers", 1, readers.of(costs.BATCHES))
+LINE = N_("«model» · batch «readers» · weights «weights» · cache «cache» · «device»")
+
+
+def settings() -> Any:
+    """The line that says which model, how many texts, in which numbers, on what; and the box that it opens."""
+    now = {word: controls.Setting(word).now() for word in ("weights_in", "cache_in", "device")}
+    said = dict(weights=now["weights_in"], cache=now["cache_in"], device=DEVICES[now["device"]])
+    return spine.settings(filled(_(LINE), model=models.called(), readers=READERS.now(), **said))
+
+
+def how(model: Model, line: Any) -> How:
+    with line:
+        several = controls.pick("Texts at once (batch)", costs.BATCHES, 1, key="readers")
+        weights = controls.pick("Weights in", list(costs.PRECISIONS), "bf16", key="weights_in")
+        cache = controls.pick("Cache in", list(costs.PRECISIONS), "bf16", key="cache_in")
+        device = controls.choice("Runs on", DEVICES, "h100", key="device")
+    return How(model, costs.Talk(model.config, several, weights, cache), costs.DEVICES[device])
+
+
 # ---- guess first ----
 
 
@@ -63,62 +96,42 @@ def prediction(model: Model) -> bool:
     talk = costs.Talk(model.config)
     length = -(-talk.weights // talk.token)
     answer = str(min(6, max(3, round(float(np.log10(float(length)))))))
+    near = {str(int(answer) - 1), str(int(answer) + 1)}
     options = {
-        "3": N_("about 1,000"),
-        "4": N_("about 10,000"),
-        "5": N_("about 100,000"),
-        "6": N_("about a million, or more"),
+        "3": N_("1,000"),
+        "4": N_("10,000"),
+        "5": N_("100,000"),
+        "6": N_("a million or more"),
     }
-    right = N_("A token leaves «token», the weights take «weights»: it takes «length» tokens. Drag and see.")
-    off = N_(
-        "A token leaves «token», more than it seems, and the weights take «weights»: «length» tokens. Drag and see."
-    )
-    early = N_("Not so fast: a token leaves «token», and the weights take «weights». It takes «length» tokens.")
-    because = {token: right if token == answer else early if token < answer else off for token in options} | {
-        "?": right
-    }
+    right = N_("The weights take «weights», and «length» tokens leave as much. Drag there.")
+    late = N_("It is sooner: a token leaves more than it seems. «length» tokens leave «weights», as much as the model.")
+    early = N_("It is later: a token leaves little beside «weights» of weights. It takes «length».")
+    close = N_("The right order, one power of ten off: «length» tokens leave «weights», as much as the weights.")
+    because = {
+        token: right if token == answer else close if token in near else early if token < answer else late
+        for token in options
+    } | {"?": right}
     if talk.even() is None:
         never = N_(
-            "A token leaves «token», the weights take «weights»: it takes «length» tokens. "
+            "«length» tokens would leave «weights», as much as the weights. "
             "One text never holds so many: this model looks back «window» tokens and lets go of the rest."
         )
         because = dict.fromkeys(because, never)
-    question = N_(
-        "Guess first: each token leaves its keys and values behind. How many tokens until they weigh as much as «name»?"
-    )
-    if model.config.pooler:
-        question = N_(
-            "Guess first: if «name» wrote word by word, each token would leave its keys and values behind. How many "
-            "tokens until they weigh as much as the model?"
-        )
-    values = dict(
-        name=model.name, token=as_bytes(talk.token), weights=as_bytes(talk.weights), length=f"{int(length):,}"
-    ) | dict(window=f"{model.config.window or 0:,}")
+    question = N_("Guess first: how many tokens make both bars equal?")
+    values = dict(weights=as_bytes(talk.weights), length=f"{int(length):,}", window=f"{model.config.window or 0:,}")
     return bool(predict.ask(predict.Prediction("balance", question, options, answer, because), **values))
 
 
 # ---- the signature: the cache against the weights ----
 
 
-def talk_of(model: Model) -> costs.Talk:
-    """What the visitor sets: how many texts at once, and how many bytes a number takes."""
-    one, two, three = st.columns([3.4, 2.3, 2.3], vertical_alignment="bottom")
-    with one:
-        readers = controls.pick("Texts at once (batch)", costs.BATCHES, 1, key="readers")
-    with two:
-        weights = controls.pick("Weights in", list(costs.PRECISIONS), "bf16", key="weights_in")
-    with three:
-        cache = controls.pick("Cache in", list(costs.PRECISIONS), "bf16", key="cache_in")
-    return costs.Talk(model.config, readers, weights, cache)
-
-
-def conversation(model: Model, answered: bool) -> None:
+def conversation(how: How, answered: bool) -> None:
     """Weights and cache as two bars, at every length; below, what other ways of sharing would keep."""
-    talk = talk_of(model)
+    model, talk = how.model, how.talk
     found = frame.cached(costs.conversation, talk)
     dial = _length(found)
     length, slider = int(dial.now()), dial.slider(together=True)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([5, 3], gap="medium", vertical_alignment="center")
     with left:
         names = list(costs.kept(model.config))
         stack.show(
@@ -137,9 +150,12 @@ def conversation(model: Model, answered: bool) -> None:
             form="bytes",
             roles=("warn", "k", "v"),
         )
-        prose("ledger", "idea")
     with right:
-        _beside(model, talk, dial, answered or length == talk.even())
+        _beside(how, dial, answered or length == talk.even())
+    prose("ledger", "idea")
+    if not spine.deep():
+        return
+    prose("ledger", "decides")
     _sharing(model, talk, found, slider)
     demo = costs.Demo(talk, costs.Work(model.config), costs.Training(model.config))
     st.download_button(_("The numbers (.npz)"), lambda: _as_npz(demo), "ledger.npz", key="ledger_npz")
@@ -178,10 +194,12 @@ def _length(found: costs.Conversation) -> controls.Dial:
     return controls.Dial("text_length", N_("Tokens in each text"), found.stops, usual, shown=shown)
 
 
-def _beside(model: Model, talk: costs.Talk, dial: controls.Dial, told: bool) -> None:
-    """The formula with the model's own numbers, what fits where, and how fast it could be."""
-    _written(model, talk)
+def _beside(how: How, dial: controls.Dial, told: bool) -> None:
+    """Where the bars meet, once it was guessed or found, and what the two of them need."""
+    model, talk = how.model, how.talk
     length, even = int(dial.now()), talk.even()
+    found = "?" if not told else _("never") if even is None else unmarked(_("«n» tokens"), n=f"{even:,}")
+    st.metric(_("Both bars are equal at"), found)
     if model.config.pooler:
         say("BERT reads everything at once and keeps no cache. This is what it would keep if it wrote word by word.")
     if even is None:
@@ -190,22 +208,30 @@ def _beside(model: Model, talk: costs.Talk, dial: controls.Dial, told: bool) -> 
         )
         say(template, window=f"{model.config.window:,}")
     elif told:
-        template = N_("The bars meet at **«even»** tokens a text, «all» in all.")
-        say(template, even=f"{even:,}", all=f"{even * talk.readers:,}")
+        if talk.readers > 1:
+            say("That is a text; all of them hold «all».", all=f"{even * talk.readers:,}")
         st.button(_("Go there"), on_click=dial.keep, args=(even,), key="to_balance")
-    else:
-        say("**Drag the length until the two bars are equally long.**")
-    device = costs.DEVICES[controls.choice("Runs on", DEVICES, "h100", key="device")]
     both = float(talk.weights + talk.cache(length))
-    count = max(1, math.ceil(both / device.memory))
+    count = max(1, math.ceil(both / how.device.memory))
+    numbers = dict(length=f"{length:,}", both=as_bytes(both), memory=as_bytes(how.device.memory))
+    template = N_("At «length» tokens: «both» together. That takes **«count» × «device»** with «memory» each.")
+    say(template, count=f"{count:,}", device=how.device.name, **numbers)
+    if length > model.config.context:
+        say("The model was made for «context» tokens; this is beyond.", context=f"{model.config.context:,}")
+    if spine.deep():
+        _speed(how, length, count)
+
+
+def _speed(how: How, length: int, count: int) -> None:
+    """How fast so many devices can write at best."""
+    model, talk = how.model, how.talk
     template = N_(
-        "At «length» tokens: «both» together. That takes **«count» × «device»** with «memory» each. Every step reads "
-        "the weights it uses, «read» of them, and the whole cache, so the speed is at best **«speed» tokens a second**."
+        "Every step reads the weights it uses, «read» of them, and the whole cache, so the speed is at best "
+        "**«speed» tokens a second**."
     )
-    speed = count * costs.tokens_per_second(talk, length, device)
-    numbers = dict(length=f"{length:,}", both=as_bytes(both), memory=as_bytes(device.memory), speed=f"{speed:,.0f}")
+    speed = count * costs.tokens_per_second(talk, length, how.device)
     read = as_bytes(costs.read_by_step(talk.config, talk.readers) * costs.PRECISIONS[talk.weights_in])
-    say(template, count=f"{count:,}", device=device.name, read=read, **numbers)
+    say(template, read=read, speed=f"{speed:,.0f}")
     if model.config.moe and talk.readers > 1:
         moe, met = model.config.moe, costs.experts_met(model.config, talk.readers)
         template = N_(
@@ -214,11 +240,10 @@ def _beside(model: Model, talk: costs.Talk, dial: controls.Dial, told: bool) -> 
         )
         spread = dict(readers=talk.readers, chosen=moe.n_active, met=f"{met:.0f}", experts=moe.n_experts)
         say(template, **spread)
-    if length > model.config.context:
-        say("The model was made for «context» tokens; this is beyond.", context=f"{model.config.context:,}")
 
 
-def _written(model: Model, talk: costs.Talk) -> None:
+def written(model: Model, talk: costs.Talk) -> None:
+    """What one token leaves, with the model's own numbers. It answers the check, so it stands below it, in a fold."""
     c, each = model.config, f"{costs.PRECISIONS[talk.cache_in]:g}"
     if c.mla:
         st.latex(

@@ -42,11 +42,19 @@ def select(label: str, key: str, default: str, extra: dict[str, str]) -> str:
     return controls.listed(label, options, default, key=key, shown=lambda id: names.get(id) or _(extra[id]))
 
 
+OTHERS = {OWN: N_("sizes of my own"), FILE: N_("a config.json …")}
+
+
+def called() -> str:
+    """The name of what is chosen, for the line that says it."""
+    id = controls.Setting("preset", FIRST, readers.one_of(*presets.presets(), *OTHERS)).now()
+    return _(OTHERS[id]) if id in OTHERS else presets.presets()[id].name
+
+
 def chosen(picker: Any) -> Model:
     """The page's model. picker: where the select box goes; what it opens stands below."""
-    extra = {OWN: N_("sizes of my own"), FILE: N_("a config.json …")}
     with picker:
-        id = select(_("Model"), "preset", FIRST, extra)
+        id = select(_("Model"), "preset", FIRST, OTHERS)
     found = _own() if id == OWN else _from_file() if id == FILE else preset(id)
     if address.changed("model", found.config):  # a width of another model's FFN means nothing here
         controls.forget("f_width")

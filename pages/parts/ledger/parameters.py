@@ -14,7 +14,7 @@ from core.counting import Row, parameters, total
 from pages.parts.ledger import treemap
 from pages.parts.ledger.conversation import as_gap, as_share, title
 from pages.parts.ledger.models import Model
-from pages.shared import controls, frame
+from pages.shared import controls, frame, spine
 from pages.shared.pictures import code, live, stack
 from pages.shared.text import N_, _, prose, say
 
@@ -82,10 +82,11 @@ def f_slider(model: Model) -> None:
     with left:
         _bar_and_map(model, found, dial)
     with right:
-        st.markdown(f"${costs.PARAMETERS.formula}$")
+        if spine.deep():
+            st.markdown(f"${costs.PARAMETERS.formula}$")
         slope = total(costs.widened(model.config, 2)) - total(costs.widened(model.config, 1))
         prose("ledger", "f_slider", start=f"{start:,}", slope=f"{slope:,}", name=model.name)
-        if model.preset:
+        if model.preset and spine.deep():
             st.link_button(_("Where these sizes come from"), model.preset.source)
 
 
@@ -125,6 +126,7 @@ def _bar_and_map(model: Model, found: costs.Widths, dial: controls.Dial) -> None
         [parts.index(row.part) for row in rows],
         names,
         roles=roles,
+        tall=300 if spine.deep() else 190,
     )
 
 

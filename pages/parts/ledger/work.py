@@ -8,7 +8,7 @@ import streamlit as st
 from core import costs
 from pages.parts.ledger.conversation import DEVICES, as_bytes, as_gap, as_power, title
 from pages.parts.ledger.models import Model
-from pages.shared import controls, frame
+from pages.shared import controls, frame, spine
 from pages.shared.pictures import code, lines, live, stack
 from pages.shared.text import N_, _, prose, say
 
@@ -62,13 +62,7 @@ STEP_TOKENS = _counted("step_tokens", N_("Tokens in one step"), costs.AT_ONCE)
 def flops(model: Model) -> None:
     """Two curves and where they cross; the text's length is the slider."""
     title(N_("One forward pass of «name»"), name=model.name)
-    one, two = st.columns(2, vertical_alignment="bottom")
-    with one:
-        unit = controls.choice(
-            "Count", {"flops": N_("FLOPs"), "mac": N_("multiply-adds")}, "flops", key="work_unit", hide_label=True
-        )
-    with two:
-        masked = controls.switch("only pairs the mask allows", False, key="work_causal")
+    unit, masked = _counting()
     work = costs.Work(model.config, masked)
     found = frame.cached(costs.forward, work).numpy() / (2 if unit == "mac" else 1)
     n = int(TEXT_TOKENS.now())
@@ -76,8 +70,12 @@ def flops(model: Model) -> None:
     with left:
         _curves(work, found)
     with right:
+        prose("ledger", "pairs")
         _crossing(work)
-        prose("ledger", "flops")
+        if spine.deep():
+            prose("ledger", "flops")
+    if not spine.deep():
+        return
     row = found[costs.TEXTS.index(n)]
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -87,8 +85,27 @@ def flops(model: Model) -> None:
     code.show(costs.FLOPS)
 
 
+def _counting() -> tuple[str, bool]:
+    """The unit, and whether half the pairs are left out; at the idea, as the address says."""
+    if not spine.deep():
+        return controls.Setting("work_unit").now(), controls.Setting("work_causal").now()
+    one, two = st.columns(2, vertical_alignment="bottom")
+    with one:
+        unit = controls.choice(
+            "Count", {"flops": N_("FLOPs"), "mac": N_("multiply-adds")}, "flops", key="work_unit", hide_label=True
+        )
+    with two:
+        return unit, controls.switch("only pairs the mask allows", False, key="work_causal")
+
+
 def _crossing(work: costs.Work) -> None:
     six, cross, window = 6 * work.config.d_model, costs.crossover(work), work.config.window
+    if cross and not spine.deep():
+        say(
+            "They cost the same at **«cross»** tokens. Below, the matrices cost most; beyond, the pairs.",
+            cross=f"{cross:,.0f}",
+        )
+        return
     template = N_("The two curves meet at **«cross»** tokens; 6 d is «six». Exactly 6 d it is for a classic block.")
     if cross is None:
         template = N_(

@@ -202,6 +202,13 @@ def _smoothing(reading: Reading) -> None:
 
 # ---- check, mistakes, words ----
 
+DEEPER = (
+    N_("Every line of a block"),
+    N_("The workbench: assemble a block, walk through three families, a model at its true size"),
+    N_("Common mistakes"),
+    N_("The encoder of 2017 in NumPy, with its output"),
+)
+
 
 def check(reading: Reading) -> None:
     """How many scores does one block make?"""
@@ -219,6 +226,10 @@ def check(reading: Reading) -> None:
         n=n,
         heads=config.n_heads,
     )
+
+
+def finding() -> None:
+    headings.fold("How to find such a bug", lambda: prose("model", "finding"))
 
 
 def common_mistakes(reading: Reading) -> None:

@@ -10,14 +10,13 @@ import streamlit as st
 from core import attention, blocks, feedforward, heads
 from core.lab import text as sentence
 from core.tokenizer import Reading
-from core.topics.model import repair
+from core.topics.model import parts, repair
 from pages.parts.model import wiring
-from pages.shared import controls, frame, readers
+from pages.shared import controls, frame, readers, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, code, live, matrix
 from pages.shared.text import N_, _, say
 
-MODES = {"break": N_("break a wire yourself"), "find": N_("find the wrong wire")}
 BENCH = {
     "parts": N_("Assemble a block"),
     "walk": N_("Walk through"),
@@ -51,6 +50,15 @@ FORMULAS = {  # what each line of a block computes; signs that need no translati
     "ffn_out": "· W_2",
     "resid_post": "x + ffn_out",
 }
+SHORT = {  # the same in seven lines
+    "resid_pre": "x",
+    "norm1": "norm(x)",
+    "attn_out": "attention(norm1)",
+    "resid_mid": "x + attn_out",
+    "norm2": "norm(resid_mid)",
+    "ffn_out": "ffn(norm2)",
+    "resid_post": "resid_mid + ffn_out",
+}
 BENDS = {"relu": "relu(x)", "gelu": "gelu(x)", "swiglu": FORMULAS["ffn_act"]}  # what becomes of ffn_pre, or of the gate
 QUANTITIES = {
     quantity.name: quantity
@@ -63,7 +71,7 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Room:
-    """The repair shop, ready to be shown. patient: its number, 0 where the visitor breaks wires."""
+    """One wrong line, ready to be shown. patient: its number, 0 where the visitor breaks wires; shown: the lines."""
 
     tokens: tuple[str, ...]
     patient: int
@@ -71,6 +79,7 @@ class Room:
     suspect: str
     found: repair.Repair
     wires: tuple[str, ...]
+    shown: tuple[str, ...]
     compare: bool
 
     @property
@@ -85,13 +94,19 @@ class Room:
     @property
     def row_of(self) -> dict[str, int]:
         """Where each wire's line stands."""
-        return {wire: self.found.lines.index(repair.WIRES[wire][0]) for wire in self.wires}
+        lines = {wire: repair.WIRES[wire][0] for wire in self.wires}
+        return {wire: self.shown.index(line) for wire, line in lines.items() if line in self.shown}
+
+    @property
+    def suspects(self) -> controls.Setting:
+        return _suspect("suspect" if self.patient else "wire", self.wires)
 
     @property
     def fix(self) -> controls.Dial:
-        """How much of the suspect's right form is put back."""
-        label = N_("The line put right") if self.patient else N_("The wire put back")
-        return controls.Dial("fix", label, self.found.stops, shown=tuple(f"{stop:.0%}" for stop in self.found.stops))
+        """How much of the suspect's right form is there."""
+        word, label = ("put", N_("The line put right")) if self.patient else ("fix", N_("The line is right by"))
+        shown = tuple(f"{stop:.0%}" for stop in self.found.stops)
+        return controls.Dial(word, label, self.found.stops, shown=shown)
 
     def value(self) -> float:
         return float(self.fix.now())
@@ -99,36 +114,54 @@ class Room:
     def slider(self, hidden: bool = False) -> live.Slider:
         return self.fix.slider(together=True, hidden=hidden)
 
+    def key(self, name: str) -> str:
+        """Of a picture: the page has each of them twice."""
+        return f"ill_{name}" if self.patient else name
 
-def _suspect(wires: tuple[str, ...]) -> controls.Setting:
-    return controls.Setting("wire", wires[0] if "skip1" not in wires else "skip1", readers.one_of(*wires))
+
+def _suspect(word: str, wires: tuple[str, ...]) -> controls.Setting:
+    return controls.Setting(word, wires[0] if "skip1" not in wires else "skip1", readers.one_of(*wires))
 
 
-def room(reading: Reading, mode: str) -> Room:
-    """What the address says is wrong, and what is suspected."""
+def working(reading: Reading) -> Room:
+    """The model as it is, and one line under the finger: at the idea a block has seven, else all it computes."""
     text = sentence.of(reading)
     wires = frame.cached(repair.wires, text)
-    suspect, patients = _suspect(wires).now(), tuple(wire for wire in repair.PATIENTS if wire in wires)
+    wire = _suspect("wire", wires).now()
+    compare = spine.deep() and controls.switch(COMPARE, False, key="compare_own", help=FAR_OFF)
+    found = _cured(repair.Demo(text, wire, wire))
+    brief = not spine.deep() and repair.WIRES[wire][0] in parts.LINES
+    shown = tuple(line for line in found.lines if line in parts.LINES or not brief)
+    template = N_(
+        "This block works. **Drag to the left**: «line» goes wrong in all blocks, bit by bit. Or click another line in bold."
+    )
+    say(template, line=repair.WIRES[wire][0])
+    return Room(reading.tokens, 0, wire, wire, found, wires, shown, compare)
+
+
+def ward(reading: Reading) -> Room:
+    """A patient: one of its lines is wrong, and which one is not told."""
+    text = sentence.of(reading)
+    wires = frame.cached(repair.wires, text)
+    ill = tuple(wire for wire in repair.PATIENTS if wire in wires)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    patient = 0
     with left:
-        if mode == "find":
-            patient = controls.pick("Patient", range(1, len(patients) + 1), 1, key="patient")
-            say("One line is wrong, the same in all blocks. **Click a line you suspect, then drag.**")
-        else:
-            say("**Click a line in bold: that wire is cut in all blocks. Then drag** and put it back bit by bit.")
+        patient = controls.pick("Patient", range(1, len(ill) + 1), 1, key="patient")
     with right:
-        compare = controls.switch(
-            "Compare with the untouched model",
-            False,
-            key="compare",
-            help="Bars then show how far each tensor is from the untouched model's, relative to its length.",
-        )
-    fault = patients[patient - 1] if patient else suspect
-    demo = repair.Demo(text, fault, suspect if suspect == fault else "")
+        compare = controls.switch(COMPARE, False, key="compare", help=FAR_OFF)
+    say("One line is wrong, the same in all blocks. **Click a line you suspect, then drag.**")
+    fault, suspect = ill[patient - 1], _suspect("suspect", wires).now()
+    found = _cured(repair.Demo(text, fault, suspect if suspect == fault else ""))
+    return Room(reading.tokens, patient, fault, suspect, found, wires, found.lines, compare)
+
+
+COMPARE = N_("Compare with the untouched model")
+FAR_OFF = N_("Bars then show how far each tensor is from the untouched model's, relative to its length.")
+
+
+def _cured(demo: repair.Demo) -> repair.Repair:
     with st.spinner(_("Putting it back, bit by bit …"), show_time=False):
-        found = frame.cached(repair.run, demo)
-    return Room(reading.tokens, patient, fault, suspect, found, wires, compare)
+        return frame.cached(repair.run, demo)
 
 
 def shape_of(shape: tuple[int, ...]) -> str:
@@ -138,41 +171,70 @@ def shape_of(shape: tuple[int, ...]) -> str:
 def wires(room: Room) -> None:
     """The block's lines, what passes each, and the slider."""
     found, at = room.found, room.row_of
-    texts = FORMULAS | ({"ffn_act": BENDS["gelu"]} if "ffn_pre" in found.lines else {})
-    rows = [
-        wiring.Row(name, texts[name], shape_of(shape), plus=name in ("resid_mid", "resid_post"), wire=i in at.values())
-        for i, (name, shape) in enumerate(zip(found.lines, found.shapes, strict=True))
-    ]
-    measured = _("distance from the untouched") if room.compare else _("size (rms) · outlined: untouched")
+    rows = rows_of(room.shown, dict(zip(found.lines, found.shapes, strict=True)), set(at.values()))
+    here = [found.lines.index(line) for line in room.shown]
+    size = (_("size (rms)"), _("log scale"), _("outlined: untouched"))
+    measured = (_("distance from the untouched"), _("log scale")) if room.compare else size
     wiring.show(
         live.Picture(
-            key="wires",
+            key=room.key("wires"),
             quantity="rms" if not room.compare else "distance",
             says=_("The lines of one block. Bold ones can be chosen."),
             slider=room.slider(),
-            signature=True,
+            signature=not room.patient,
             released=_receive(room),
         ),
         rows,
-        [(0, at["skip1"]), (at["skip1"], at["skip2"])],
-        values=found.away if room.compare else found.size,
-        ghost=None if room.compare else found.healthy,
+        arcs_of(room.shown),
+        values=(found.away if room.compare else found.size)[:, here],
+        ghost=None if room.compare else found.healthy[here],
         ends=(1e-3, 10.0) if room.compare else (0.01, 100.0),
-        measured=_("first block") + " · " + measured,
+        measured=" · ".join((_("first block"), *measured) if spine.deep() else measured),
         chosen=at[room.suspect],
         cut=at[room.suspect] if room.right and room.tried else None,
     )
 
 
+def rows_of(
+    lines: tuple[str, ...],
+    shapes: dict[str, tuple[int, ...]],
+    bold: set[int],
+    off: tuple[str, ...] = (),
+    *,
+    joined: bool = True,
+) -> list[wiring.Row]:
+    """The lines as the wiring draws them. bold: the rows that can be chosen; off: lines that are not there just now;
+    joined: the stream is added where a sub-layer ends."""
+    texts = SHORT if lines == parts.LINES else FORMULAS | ({"ffn_act": BENDS["gelu"]} if "ffn_pre" in lines else {})
+    if not joined:
+        texts = texts | {"resid_mid": "attn_out", "resid_post": "ffn_out"}
+    return [
+        wiring.Row(
+            name,
+            _("off") if name in off else texts[name],
+            shape_of(shapes[name]),
+            plus=joined and name in ("resid_mid", "resid_post"),
+            wire=i in bold,
+        )
+        for i, name in enumerate(lines)
+    ]
+
+
+def arcs_of(lines: tuple[str, ...]) -> list[tuple[int, int]]:
+    """What skips ahead: the stream, around attention and around the FFN."""
+    before, middle, after = (lines.index(name) for name in ("resid_pre", "resid_mid", "resid_post"))
+    return [(before, middle), (middle, after)]
+
+
 def _receive(room: Room) -> Callable[[str, object], None]:
-    """A click on another wire suspects that one, and nothing of it is put back yet."""
+    """A click on another line takes that one under the finger; of a patient's, nothing is put right yet."""
     wire_at = {row: wire for wire, row in room.row_of.items()}
 
     def receive(name: str, value: object) -> None:
         room.fix.receive(name, value)
-        row = wiring.chosen_row(value, len(room.found.lines)) if name == "row" else None
+        row = wiring.chosen_row(value, len(room.shown)) if name == "row" else None
         if row in wire_at:
-            _suspect(room.wires).keep(wire_at[row])
+            room.suspects.keep(wire_at[row])
             room.fix.forget()
 
     return receive
@@ -184,7 +246,7 @@ def who_reads(room: Room) -> None:
     st.markdown(f"**{_('Who reads whom, first block')}**")
     matrix.show(
         live.Picture(
-            key="readers",
+            key=room.key("readers"),
             quantity="weights",
             says=_("The weights of the first block, the mean of its heads."),
             slider=room.slider(hidden=True),
@@ -206,21 +268,23 @@ def next_word(room: Room) -> None:
         template.format(best=best.token, most=f"{best.p:.3f}", answer=found.answer.token, p=f"{row[0]:.3f}")
         for best, row in zip(found.best, found.p, strict=True)
     ]
+    most = len(found.words) if spine.deep() or room.patient else 6
     bars.show(
         live.Picture(
-            key="next",
+            key=room.key("next"),
             quantity="next_probs",
             says=_("How likely each word is to come next."),
             slider=room.slider(hidden=True),
             captions=told,
             released=lambda name, value: None,
         ),
-        [word.token for word in found.words],
-        found.p,
+        [word.token for word in found.words[:most]],
+        found.p[:, :most],
         high=1.0,
         marked=0,
         percent=True,
     )
+    bars.explain_dot([word.token for word in found.words[:most]])
 
 
 def verdict(room: Room) -> None:
@@ -229,13 +293,11 @@ def verdict(room: Room) -> None:
     ends = (room.found.stops[0], room.found.stops[-1])
     ill, well = (f"{room.found.chance(stop):.3f}" for stop in ends)
     numbers = dict(line=line, word=room.found.answer.token, ill=ill, well=well)
-    with st.container(border=True, key="shop_verdict"):
+    with st.container(border=True, key=room.key("verdict")):
         if not room.tried:
             say("Your suspect is **«line»**. Drag the slider: does anything move?", line=line)
         elif room.right and not room.patient and predict.answer("symptom") is None:
-            say(
-                "The slider puts it back: watch the next word, then answer above. What gave the wire away is told here."
-            )
+            say("Watch the next word while you drag, then answer above. What gave the wire away is told here.")
         elif room.right:
             _found(room, numbers, wrong, right)
         else:
@@ -245,7 +307,8 @@ def verdict(room: Room) -> None:
             say(template, **numbers)
             if not room.compare:
                 say("Stuck? Switch on the comparison: the first line that differs is the wrong one.")
-    code.show(QUANTITIES[line])
+    if spine.deep() and not room.patient:
+        code.show(QUANTITIES[line])
 
 
 def _found(room: Room, numbers: dict[str, object], wrong: str, right: str) -> None:
@@ -299,7 +362,3 @@ def prediction(reading: Reading) -> str | None:
     }
     question = N_("Guess first: one line is wrong. What gives it away?")
     return predict.ask(predict.Prediction("symptom", question, options, truth, because), **values)
-
-
-def bench_title() -> str:
-    return _("The workbench")

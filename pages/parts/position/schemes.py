@@ -18,7 +18,7 @@ from core.topics.position import schemes as po
 from core.topics.position import shuffle as sh
 from pages.parts.position import order
 from pages.parts.position.shuffle import SCHEMES, power
-from pages.shared import controls, frame, headings
+from pages.shared import controls, frame, headings, readers, spine
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import lines, live, matrix, plane
@@ -49,7 +49,9 @@ START = controls.Dial("starts_at", N_("Text begins at"), po.STARTS)
 
 def sinusoids() -> None:
     headings.section("A vector for every place")
-    view = controls.choice("Look at", VIEWS, "table", key="look_at", hide_label=True)
+    view = controls.Setting("look_at").now()
+    if spine.deep() or view != "table":  # a link to a view opens it
+        view = controls.choice("Look at", VIEWS, "table", key="look_at", hide_label=True)
     {"table": _table, "waves": _waves, "offset": _offset, "dots": _dots, "learned": _learned}[view]()
 
 
@@ -67,14 +69,19 @@ def _waves_of(d: int) -> list[str]:
 def _table() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with right:
-        d, n = _width(), controls.pick("Places", po.LENGTHS, 64, key="pe_length")
         prose("position", "table")
-        _code_cell()
+        if spine.deep():
+            d, n = _width(), controls.pick("Places", po.LENGTHS, 64, key="pe_length")
+            prose("position", "waves_of")
+            _code_cell()
+        else:
+            d, n = (controls.Setting(word).now() for word in ("pe_width", "pe_length"))
     with left:
         st.fragment(_rows)(n, d)
 
 
 def _rows(n: int, d: int) -> None:
+    tall = 416 if spine.deep() else 288
     matrix.show(
         live.Picture(
             key="sinusoids",
@@ -87,7 +94,7 @@ def _rows(n: int, d: int) -> None:
         frame.cached(po.tables, n, d),
         rows=[str(m) for m in range(n)],
         columns=[str(i) for i in range(d)],
-        look=matrix.Look(N_("place"), N_("dimension"), "a", "quiet", bound=1.0, most=64, row_height=max(3, 416 // n)),
+        look=matrix.Look(N_("place"), N_("dimension"), "a", "quiet", bound=1.0, most=64, row_height=max(3, tall // n)),
     )
 
 
@@ -270,8 +277,43 @@ def _learned() -> None:
 
 def schemes(reading: Any) -> None:
     """Four ways to tell where words stand, and none, on the same vectors; one slider moves the text in all pictures."""
-    headings.section("Four schemes, and none: the same Q and K")
+    every, few = N_("Four schemes, and none: the same Q and K"), N_("Three ways to tell the place")
+    headings.section(every if spine.deep() else few)
+    say("**Drag the words along the places**: the text moves as a whole, its words keep their distances.")
+    demo, step = _one_head(reading)
+    try:
+        found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
+    except sentence.Cannot as no:
+        st.warning(_(str(no)))
+        return
+    st.fragment(_along)(demo)
+    bound = max(float(np.abs(m.scores[np.isfinite(m.scores)]).max()) for m in found.values())
+    shown = (*po.SCHEMES[1:], po.SCHEMES[0]) if spine.deep() else FEWER
+    places = [*st.columns(3, gap="medium"), *(st.columns(3, gap="medium") if spine.deep() else ())]
+    for place, scheme in zip(places, shown, strict=False):
+        with place:
+            _scheme(demo, scheme, getattr(found[scheme], step), found[scheme].moved, step, bound)
+    if not spine.deep():
+        prose("position", "distances")
+        return
+    with places[-1]:
+        prose("position", "schemes", slope=f"{po.slope_of(demo.head, subject.config().n_heads):.3g}", rows=po.ROWS)
+    if len(reading.tokens) > po.MOST:
+        say("This text is long: here are its first «n» tokens.", n=po.MOST)
+    headings.fold("Who does what, and who uses it", lambda: prose("position", "cards"))
+
+
+FEWER = ("sinusoidal", "learned", "alibi")  # what RoPE does is asked in the next room before it is shown
+
+
+def _one_head(reading: Any) -> tuple[po.Demo, str]:
+    """The head whose scores are shown, and what of them; at the idea as the address says."""
     config = subject.config()
+    if not spine.deep():
+        now = {word: controls.Setting(word).now() for word in ("same_word", "scheme_step")}
+        layer = controls.Setting("layer", 5, readers.of(range(config.n_layers))).now()
+        head = controls.Setting("head", 1, readers.of(range(config.n_heads))).now()
+        return po.Demo(sentence.of(reading), layer, head, same=now["same_word"] == "same"), now["scheme_step"]
     one, two, three, four = st.columns([2.7, 2.7, 2.8, 1.9], vertical_alignment="bottom")
     with one:
         layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
@@ -281,23 +323,7 @@ def schemes(reading: Any) -> None:
         same = controls.choice("Vectors in", INPUTS, "words", key="same_word") == "same"
     with four:
         step = controls.choice("Shown", SHOWN, "scores", key="scheme_step")
-    demo = po.Demo(sentence.of(reading), layer, head, same=same)
-    try:
-        found = {scheme: frame.cached(po.moved, demo, scheme) for scheme in po.SCHEMES}
-    except sentence.Cannot as no:
-        st.warning(_(str(no)))
-        return
-    st.fragment(_along)(demo)
-    bound = max(float(np.abs(m.scores[np.isfinite(m.scores)]).max()) for m in found.values())
-    places = [*st.columns(3, gap="medium"), *st.columns(3, gap="medium")]
-    for place, scheme in zip(places, (*po.SCHEMES[1:], po.SCHEMES[0]), strict=False):
-        with place:
-            _scheme(demo, scheme, getattr(found[scheme], step), found[scheme].moved, step, bound)
-    with places[-1]:
-        prose("position", "schemes", slope=f"{po.slope_of(head, config.n_heads):.3g}", rows=po.ROWS)
-    if len(reading.tokens) > po.MOST:
-        say("This text is long: here are its first «n» tokens.", n=po.MOST)
-    headings.fold("Who does what, and who uses it", lambda: prose("position", "cards"))
+    return po.Demo(sentence.of(reading), layer, head, same=same), step
 
 
 def _along(demo: po.Demo) -> None:
@@ -314,6 +340,8 @@ def _along(demo: po.Demo) -> None:
         list(demo.names),
         po.ROWS,
     )
+    if not spine.deep():
+        return
     with st.container(horizontal=True, horizontal_alignment="right"):
         _download(replace(demo, start=po.STARTS[slider.at]))
 
@@ -335,7 +363,7 @@ def _scheme(demo: po.Demo, scheme: str, values: np.ndarray, moved: np.ndarray, s
         values,
         rows=list(demo.names),
         columns=list(demo.names),
-        look=matrix.Look(bound=0.5 if step == "weights" else bound, tall=300),
+        look=matrix.Look(bound=0.5 if step == "weights" else bound, tall=300, tools=spine.deep()),
         shut=~np.tri(n, dtype=bool),
     )
 
@@ -378,6 +406,15 @@ def _ramp(names: list[str]) -> None:
 
 
 # ---- at the foot of the page ----
+
+DEEPER = (
+    N_("The law of the shuffle, with its formula"),
+    N_("Waves and clocks, k places on, dot products, a learned table"),
+    N_("ALiBi: a ramp on the scores"),
+    N_("What position is worth"),
+    N_("Past the length of training"),
+    N_("Common mistakes"),
+)
 
 
 def check(reading: Any) -> None:

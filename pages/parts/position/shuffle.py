@@ -14,7 +14,7 @@ from core.topics.position import place_losses as wo
 from core.topics.position import shuffle as sh
 from core.whatif import Change
 from pages.parts.position import order
-from pages.shared import address, controls, frame, headings
+from pages.shared import address, controls, frame, headings, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, figures, lines, live
 from pages.shared.text import N_, _, filled, prose, say
@@ -50,13 +50,17 @@ def power(x: float) -> str:
 # ---- the signature ----
 
 
-def shuffle_demo(reading: Any) -> sh.Demo:
-    one, two, three = st.columns([3, 3, 2.6], vertical_alignment="bottom")
-    with one:
+def settings() -> Any:
+    """The line that says what the model is told of order, and the box that it opens."""
+    now = {word: controls.Setting(word).now() for word in ("places", "future", "shuffle_seed")}
+    said = dict(places=_(PLACES[now["places"]]), mask=_(MASKS[now["future"]]), seed=now["shuffle_seed"])
+    return spine.settings(filled(_("positions: «places» · mask: «mask» · shuffle «seed»"), **said))
+
+
+def shuffle_demo(reading: Any, line: Any) -> sh.Demo:
+    with line:
         rotation = controls.choice("Positions", PLACES, "off", key="places")
-    with two:
         mask = controls.choice("The mask", MASKS, "off", key="future")
-    with three:
         seed = controls.pick("Another shuffle", sh.SEEDS, 0, key="shuffle_seed")
     own = laid(min(len(reading.tokens), sh.MOST))
     if address.changed("shuffle", (reading.ids, seed)):
@@ -83,8 +87,8 @@ def prediction(reading: Any) -> None:
     law = frame.cached(sh.law, sh.Demo(words_of.of(reading)))
     answer = "travel" if found.errors.max() < 1e-3 else "change"
     options = {
-        "same": N_("stay in place, the same as before"),
-        "travel": N_("move along with their words"),
+        "same": N_("stay in place"),
+        "travel": N_("follow their words"),
         "change": N_("all change"),
     }
     because = {
@@ -103,7 +107,7 @@ def prediction(reading: Any) -> None:
             "Watch a card: the strip under it moves with it and does not change. The largest change is «error»: rounding."
         ),
     }
-    question = N_("Guess first: no positions, no mask, the words are shuffled. The outputs …")
+    question = N_("Guess first: no positions, no mask. Shuffle: the outputs …")
     numbers = dict(error=power(float(found.errors.max())), unmoved=f"{law.unmoved:.1f}")
     predict.ask(predict.Prediction("shuffled", question, options, answer, because), **numbers)
 
@@ -160,14 +164,16 @@ def told(demo: sh.Demo) -> None:
         say("Drag, watch the strips, and answer above. What happens is then told here.")
         return
     found = frame.cached(sh.shuffled, demo)
-    law = frame.cached(sh.law, sh.Demo(demo.text))
     section = {(False, False): "blind", (False, True): "masked", (True, False): "open", (True, True): "trained"}
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium") if spine.deep() else (st.container(), None)
     with left:
         own = found.best[0]
         other = sum(word.id != own.id for word in found.best)
         numbers = dict(word=own.token, p=f"{own.p:.2f}", other=other, orders=len(found.best))
         prose("position", section[demo.rotation, demo.mask], error=power(float(found.errors.max())), **numbers)
+    if right is None:
+        return
+    law = frame.cached(sh.law, sh.Demo(demo.text))
     with right:
         numbers = dict(carried=power(law.carried), unmoved=f"{law.unmoved:.1f}", masked=f"{law.masked:.1f}")
         prose("position", "law", pooled=power(law.pooled), **numbers)
@@ -212,9 +218,23 @@ def _losses() -> str:
 # ---- past the length of training ----
 
 
-def letters() -> None:
-    """Five tiny models that differ in one thing, read four times as far as they were trained."""
+DRAWN = controls.Setting("rope_loss")  # is the curve shown that is to be drawn in the room of RoPE?
+
+
+def past_training() -> None:
+    """What each scheme does past the length of training. It would tell the curve that the next room asks for."""
     headings.section("Past the length of training")
+    if DRAWN.now() != "yes":
+        say("In the next room you draw how the loss goes on past the length of training. These curves would tell it.")
+        st.button(_("Show them now"), key="show_past", on_click=DRAWN.keep, args=("yes",))
+        return
+    _letters()
+    _long_stories()
+    prose("position", "carries")
+
+
+def _letters() -> None:
+    """Five tiny models that differ in one thing, read four times as far as they were trained."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.fragment(_letter_curves)()
@@ -260,7 +280,7 @@ def _loss(x: float) -> str:
     return f"{x:.2f}" if np.isfinite(x) else "—"
 
 
-def long_stories() -> None:
+def _long_stories() -> None:
     """The embedded model on real stories longer than any it was trained on."""
     context = words_of.context()
     st.markdown(f"**{_('The embedded model, past its {n} tokens').format(n=context)}**")

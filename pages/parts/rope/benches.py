@@ -11,7 +11,7 @@ from core import rope as rp
 from core.lab import subject
 from core.topics.rope import clocks as ck
 from pages.parts.rope.faces import Room, pair_of, power
-from pages.shared import controls, frame, readers
+from pages.shared import controls, frame, readers, spine
 from pages.shared.pictures import bars, code, live, matrix, plane
 from pages.shared.text import N_, _, prose, say
 
@@ -44,6 +44,8 @@ def one_pair(room: Room) -> None:
     theta = float(room.theta[pair])
     found = frame.cached(ck.turning, theta)
     ring = np.linspace(0, 2 * math.pi, 97)
+    # at the idea the vector stays where it points: one of the frames of every position
+    ways = slice(None) if spine.deep() else slice(list(ck.DIRECTIONS).index(WAY.now()), None, len(ck.DIRECTIONS))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         plane.show(
@@ -56,20 +58,22 @@ def one_pair(room: Room) -> None:
             ),
             np.array([[1, 0], [0, 1], [-1, 0], [0, -1]]),
             ["0", "π/2", "π", "3π/2"],
-            moving=found.moving,
+            moving=found.moving[ways],
             movers=["R x", "x"],
             roles=("quiet", "a", "q"),
             titles=("x₀ = Re", "x₁ = Im"),
             look=plane.Look(
                 pointed=True,
                 shapes=(plane.Shape(np.stack([np.cos(ring), np.sin(ring)], -1)[None]),),
-                readout={_("m θ in rad"): found.radians, _("in degrees"): found.degrees},
+                readout={_("m θ in rad"): found.radians[ways], _("in degrees"): found.degrees[ways]},
                 bounds=(-1.25, 1.25, -1.2, 1.2),
-                second=WAY.slider(),
+                second=WAY.slider() if spine.deep() else None,
             ),
         )
     with right:
         prose("rope", "pair", i=pair, theta=f"{theta:.4g}", degrees=f"{math.degrees(theta):.1f}", d=2 * room.pairs)
+        if spine.deep():
+            prose("rope", "turned")
 
 
 # ---- a whole head ----

@@ -11,11 +11,11 @@ from core.lab import subject
 from core.lab import text as sentence
 from core.topics.rope import clocks as ck
 from pages.parts.rope import clocks as faces
-from pages.shared import controls, frame, readers, story
+from pages.shared import controls, frame, readers, spine, story
 from pages.shared.asks import check as checks
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, live
-from pages.shared.text import N_, _, prose, say
+from pages.shared.text import N_, _, filled, prose, say
 
 FAR = 30  # places both words move in the question
 PAIR = 5  # the pair on the clock faces at first: neither a blur nor asleep
@@ -49,24 +49,22 @@ class Room:
 
 
 def room() -> Room:
-    """The controls above the clock faces."""
+    """The sentence, and in one line which of its words meet, in which head."""
     config = subject.config()
-    left, right = st.columns([5, 4], vertical_alignment="bottom", gap="medium")
+    left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
     with left:
-        reading = story.box()
-    last = len(reading.tokens) - 1
-    with right:
-        one, two = st.columns(2, vertical_alignment="bottom")
-        with one:
-            query = _word("Query word", reading.tokens, last, key="rope_q")
-        with two:
-            key = _word("Key word", reading.tokens, max(0, last - 1), key="rope_k")
-    one, two, three = st.columns([3, 3, 4], vertical_alignment="bottom")
-    with one:
-        layer = controls.pick("Block", range(config.n_layers), HEAD[0], key="layer")
-    with two:
-        head = controls.pick("Head", range(config.n_heads), HEAD[1], key="head")
-    with three:
+        reading = story.ask()
+    n = len(reading.tokens)
+    query = controls.Setting("rope_q", n - 1, readers.of(range(n))).now()
+    key = controls.Setting("rope_k", max(0, n - 2), readers.of(range(n))).now()
+    layer = controls.Setting("layer", HEAD[0], readers.of(range(config.n_layers))).now()
+    head = controls.Setting("head", HEAD[1], readers.of(range(config.n_heads))).now()
+    names = dict(query=reading.tokens[query], key=reading.tokens[key], layer=layer, head=head)
+    with right, spine.settings(filled(_("“«query»” asks, “«key»” answers · block «layer» · head «head»"), **names)):
+        _word("Query word", reading.tokens, n - 1, key="rope_q")
+        _word("Key word", reading.tokens, max(0, n - 2), key="rope_k")
+        controls.pick("Block", range(config.n_layers), HEAD[0], key="layer")
+        controls.pick("Head", range(config.n_heads), HEAD[1], key="head")
         say("A head's «pairs» pairs of numbers, as the model made them for your sentence.", pairs=config.head_dim // 2)
     demo = ck.Demo(sentence.of(reading), layer, head, query, key)
     try:
@@ -125,6 +123,7 @@ def clock_faces(room: Room, shown_pair: int) -> None:
         (room.demo.query, room.demo.key),
         move=MOVE.now(),
         pair=pair.now(),
+        pairs=spine.deep() or pair.now() != PAIR,
     )
     if pair.now() != shown_pair:
         st.rerun()
@@ -139,6 +138,9 @@ def law(room: Room) -> None:
     """What the clock faces show, as a formula and as one number reached in four ways. It would answer the question."""
     if predict.answer("rope_freeze") is None:
         say("Drag, watch the score, and answer above. The law behind it then stands here.")
+        return
+    if not spine.deep():
+        say("**What the score hears:** of the two places only their distance, for both arrows turn alike.")
         return
     found = one_score(room)
     left, right = st.columns([1, 1], gap="medium")
@@ -203,6 +205,16 @@ def _open(layer: int, head: int) -> None:
 
 
 KINDS = {"chosen": N_("chosen"), "swings most": N_("swings most"), "swings least": N_("swings least")}
+
+
+DEEPER = (
+    N_("The law with its formula"),
+    N_("Which heads listen to the clock"),
+    N_("Four benches: a pair, a head, neighbours or halves, where it sits"),
+    N_("Angles never seen"),
+    N_("Five ways to slow the clocks"),
+    N_("Common mistakes"),
+)
 
 
 def download(room: Room) -> None:

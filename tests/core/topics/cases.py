@@ -22,7 +22,7 @@ from core.topics.attention import facts, heat
 from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
-from core.topics.model import details, repair, walk
+from core.topics.model import details, parts, repair, walk
 from core.topics.position import schemes, shuffle
 from core.topics.projections import product, query
 from core.topics.rope import clocks
@@ -293,6 +293,11 @@ CASES: dict[str, Case] = {
     "model.details.tied": Case(lambda g: details.tied(g.text), lambda r: near(r.logit, r.product)),
     "model.details.dropped": Case(lambda g: details.dropped(g.text)),
     "model.details.smoothed": Case(lambda g: details.smoothed(g.text)),
+    "model.parts.edits": Case(lambda g: parts.edits(g.text, ("residual",)), lambda r: len(r) > 2),
+    "model.parts.run": Case(
+        lambda g: [parts.run(g.text, on) for on in (parts.PARTS, ("residual",))],
+        lambda r: r[0].words[0] == r[0].whole and r[0].size != r[1].size,
+    ),
     "model.repair.edits": Case(_kept_wire),
     "model.repair.run": Case(
         lambda g: [repair.run(repair.Demo(g.text, wire, wire)) for wire in repair.wires(g.text)],

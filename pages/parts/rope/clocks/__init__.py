@@ -25,6 +25,7 @@ class Meta(TypedDict):
     theta: list[float]
     moves: list[list[str]]
     range: list[float]
+    pairs: bool
     colours: palette.Colours
     words: dict[str, str]
     tools: bool
@@ -39,8 +40,10 @@ def show(
     *,
     move: str,
     pair: int,
+    pairs: bool = True,
 ) -> None:
-    """One frame a shift. theta: (pair,). words, places: the query's and the key's. Releases "move" and "pair" too."""
+    """One frame a shift. theta: (pair,). words, places: the query's and the key's. pairs: a small clock for each pair
+    stands below, to choose one. Releases "move" and "pair" too."""
     low, high = float(min(found.scores.min(), 0)), float(max(found.scores.max(), 0))
     meta: Meta = {
         "file": "clocks",
@@ -49,6 +52,7 @@ def show(
         "theta": [float(t) for t in theta],
         "moves": [[token, _(MOVE_NAMES[token])] for token in MOVES],
         "range": [low - 0.06 * (high - low), high + 0.1 * (high - low)],
+        "pairs": pairs,
         "colours": palette.roles(q="q", k="k", score="a", quiet="quiet"),
         "words": _words(),
         "tools": True,

@@ -14,6 +14,7 @@ import { fill, quoted, short } from "../../../shared/pictures/live/numbers.js";
  * @property {number[]} theta
  * @property {string[][]} moves
  * @property {number[]} range
+ * @property {boolean} pairs
  * @property {Colours} colours
  * @property {Words} words
  * @property {boolean} tools
@@ -57,7 +58,7 @@ const CLOCKS = {
       return button;
     });
     view.modes.replaceChildren(make("b", {}, meta.words.who), ...view.buttons);
-    view.stage.setAttribute("aria-label", `${meta.label} ${meta.words.keys}`);
+    view.stage.setAttribute("aria-label", meta.pairs ? `${meta.label} ${meta.words.keys}` : meta.label);
   },
 
   layout(view) {
@@ -75,14 +76,14 @@ const CLOCKS = {
     view.step = width / view.each;
     view.mini = Math.min(19, view.step / 2 - 3);
     view.line = 2 * view.mini + 22;
-    view.high = view.minisTop + Math.ceil(pairs / view.each) * view.line + 2;
+    view.high = meta.pairs ? view.minisTop + Math.ceil(pairs / view.each) * view.line + 2 : view.minisTop - 16;
     view.pen = sized(view.canvas, width, view.high, view.ratio);
   },
 
   under(view, x, y) { // the pair whose small clock is there, -1 for none
     const row = Math.floor((y - view.minisTop) / view.line), column = Math.floor(x / view.step);
     const i = row * view.each + column;
-    return y < view.minisTop || column >= view.each || i >= view.meta.theta.length ? -1 : i;
+    return !view.meta.pairs || y < view.minisTop || column >= view.each || i >= view.meta.theta.length ? -1 : i;
   },
 
   choose(view, i, wait = 0) {
@@ -94,7 +95,7 @@ const CLOCKS = {
 
   key(view, event) {
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -view.each, ArrowDown: view.each }[event.key];
-    if (!by) return;
+    if (!by || !view.meta.pairs) return;
     event.preventDefault();
     CLOCKS.choose(view, Math.max(0, Math.min(view.meta.theta.length - 1, view.state.pair + by)), AFTER_KEYS);
   },
@@ -131,7 +132,7 @@ const CLOCKS = {
     view.range?.setAttribute("aria-valuetext", `${view.meta.slider.shown[view.frame]}, ${view.meta.words.score} = ${short(CLOCKS.score(view), 2)}`);
     CLOCKS.three(view);
     CLOCKS.curve(view);
-    CLOCKS.minis(view);
+    if (view.meta.pairs) CLOCKS.minis(view);
   },
 
   text(view, text, x, y, { size = 13, bold = false, colour = view.ink, align = "center", most = Infinity } = {}) {

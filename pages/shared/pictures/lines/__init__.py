@@ -98,4 +98,9 @@ def _axis(axis: Axis, numbers: np.ndarray, room: float = 0.0) -> dict[str, Any]:
         low, high = (low / 2, low * 2) if axis.log else (low - 0.5, low + 0.5)
     if axis.high is None and not axis.log:
         high += room * (high - low)
-    return {"title": axis.title, "log": axis.log, "low": low, "high": high}
+    return {
+        "title": f"{axis.title} · {_('log scale')}" if axis.log else axis.title,
+        "log": axis.log,
+        "low": low,
+        "high": high,
+    }
