@@ -86,7 +86,7 @@ def test_no_label_is_translated_twice():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_home_explains_every_word(language):
-    shown = words(open_page("01_home", lang=language))
+    shown = words(open_page("01_home", lang=language, at="all-words-one-sentence-each"))
     for term in terms(language).values():
         english = "" if term.get("english", term["word"]) == term["word"] else f" · {term['english']}"
         assert f"| {term['word']}{english} | {term['says']} |" in shown

@@ -72,6 +72,11 @@ def point(name: str | None) -> None:
         del st.query_params["at"]
 
 
+def shown(widget: str) -> Any:
+    """What a widget shows just now; for callbacks."""
+    return st.session_state[widget]
+
+
 def forget(*words: str) -> None:
     """Back to the default: nothing in the address, nothing in the session."""
     for word in words:

@@ -127,10 +127,7 @@ class Held:
 
 forget = address.forget
 
-
-def shown(widget: str) -> Any:
-    """What a widget shows just now; for callbacks."""
-    return st.session_state[widget]
+shown = address.shown
 
 
 # ---- widgets ----

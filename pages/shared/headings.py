@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.shared import address, controls
+from pages.shared import address
 from pages.shared.text import _
 
 
@@ -24,7 +24,7 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
     key = f"fold_{name}"
 
     def turned() -> None:
-        address.point(name if controls.shown(key) else None)
+        address.point(name if address.shown(key) else None)
 
     with st.container(key=f"at-{name}"):
         inside = st.expander(label, expanded=address.pointed() == name, key=key, on_change=turned)

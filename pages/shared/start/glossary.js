@@ -33,7 +33,7 @@
       if (box.closest(SKIPPED)) continue;
       const walk = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
       while (walk.nextNode()) {
-        const node = walk.currentNode;
+        const node = /** @type {Text} */ (walk.currentNode);
         if (node.parentElement.closest(SKIPPED)) continue;
         for (const match of node.data.matchAll(pattern(lang, words))) {
           const written = match[0].toLowerCase(), said = words[written] ?? words[written.slice(0, -1)];
