@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 FRONTEND = Path(st.__file__).parent / "static"  # what Streamlit sends every browser
 START = "\n".join(  # what runs before Streamlit's own scripts
-    (Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in ("history", "marks", "glossary")
+    (Path(__file__).parent / "start" / f"{name}.js").read_text("utf8")
+    for name in ("history", "marks", "glossary", "classroom")
 )
 SHUT = ("/_stcore/metrics", "/_stcore/agent")  # nobody who visits needs these
 UPLOADS = "/_stcore/upload_file/"

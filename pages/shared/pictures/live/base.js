@@ -135,6 +135,7 @@ export class View {
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
     this.resize(true);
+    if (fresh) window.dispatchEvent(new Event("live-drawn"));
   }
 
   // Streamlit mounts a picture anew when something comes or goes above it, with the bytes it was first sent. What the
