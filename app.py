@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import frame, gate, spine, text, uploads
+from pages.shared import classroom, frame, gate, spine, text, uploads
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -21,8 +21,10 @@ def draw() -> None:
     frame.language_switch()
     with st.sidebar:
         spine.switch()
+        classroom.tools()
     uploads.arrive()
     with frame.around(page):
+        classroom.arrive()
         page.run()
 
 

@@ -14,6 +14,8 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_r
 from pages.shared.readers import DEPENDS, LONGEST, Reader, Word, written
 from pages.shared.words import WORDS
 
+ALONG = {"lang", "depth", "present", "hide", "mine"}  # what a lesson leaves as it is from step to step
+
 # ---- reading and writing ----
 
 
@@ -58,10 +60,19 @@ def write(word: str, value: Any, default: Any = DEPENDS) -> None:
         st.query_params[word] = text
 
 
+def passing(word: str) -> Any:
+    """What the address says of this page just now: no session keeps it, so it is gone with the page."""
+    text = st.query_params.get(word)
+    value = None if text is None else _checked(word, text, None)
+    if text is not None and value is None:
+        del st.query_params[word]
+    return value
+
+
 def pointed() -> str | None:
-    """The section or fold that the address points to. It is a place on one page, so no session keeps it."""
-    text = st.query_params.get("at")
-    return None if text is None else _checked("at", text, None)
+    """The section or fold that the address points to."""
+    said: str | None = passing("at")
+    return said
 
 
 def point(name: str | None) -> None:
@@ -129,23 +140,29 @@ def here() -> str:
 def arrive(topic: str) -> bool:
     """Call before anything of a page is drawn. True if what the session kept for live pictures must give way.
 
-    Back and Forward restore an address, and so does a link into a page: it is all that counts, and what the address
-    does not say is the default. Through the menu one comes to a page without a word of its own: it stands as it was.
+    Back and Forward restore an address, and so do a link into a page and a step of a lesson: it is all that counts, and
+    what the address does not say is the default. Through the menu one comes to a page without a word of its own: it
+    stands as it was.
     """
     back = _back()
     moved = here() != topic
+    stop = (st.query_params.get("lesson"), st.query_params.get("stop"))
+    stepped = all(stop) and st.session_state.get("_stop", stop) != stop
+    st.session_state["_stop"] = stop
     st.session_state["_here"] = topic
     own = {word for word, declared in WORDS.items() if topic in declared.pages}
-    if back or (moved and own & set(st.query_params)):
+    if back or stepped or (moved and own & set(st.query_params)):
         kept = st.session_state.setdefault("_kept", {})
         kept.pop(topic, None)
+        if stepped:
+            kept[""] = {word: text for word, text in kept.get("", {}).items() if word in ALONG}
         st.session_state.setdefault("_seen", {}).pop(topic, None)
         if back:
             kept.pop("", None)
     for word in set(WORDS) & set(st.query_params) - own:
         if WORDS[word].pages:
             del st.query_params[word]
-    return back or moved
+    return back or stepped or moved
 
 
 def _back() -> bool:

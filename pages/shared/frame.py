@@ -19,6 +19,7 @@ from pages.shared.pictures import live
 from pages.shared.text import LANGUAGES, _, browser_language, say
 
 PAGES = Path(__file__).parents[1]
+LESSON = "lesson"  # a page in no menu: it leads through others
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def pages() -> dict[str, list[Page]]:
     """For st.navigation: section -> pages, without sections that are still empty; where the address names no page, one
     more, in no menu, that says so."""
     built = entries()
-    lost = _lost({entry.file[3:] for entry in built})
+    lost = _lost({entry.file[3:] for entry in built} | {LESSON})
+    hidden = [st.Page(PAGES / f"{LESSON}.py", title=_("Lessons"), visibility="hidden"), *([lost] if lost else [])]
     found = {
         _(section): [
             st.Page(PAGES / f"{entry.file}.py", title=_(entry.title), default=entry.file == "01_home")
@@ -88,7 +90,7 @@ def pages() -> dict[str, list[Page]]:
         for section, listed in CATALOG.items()
         if set(listed) & set(built)
     }
-    return found | ({"": [lost]} if lost else {})
+    return found | {"": hidden}
 
 
 def _lost(known: set[str]) -> Page | None:

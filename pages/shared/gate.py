@@ -16,12 +16,13 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shared import glossary, uploads
+from pages.shared.pictures.live import alone
 from pages.shared.text import LANGUAGES
 
 if TYPE_CHECKING:
@@ -29,14 +30,17 @@ if TYPE_CHECKING:
 
 FRONTEND = Path(st.__file__).parent / "static"  # what Streamlit sends every browser
 STYLE = (Path(__file__).parents[2] / "assets" / "style.css").read_text("utf8")
+TALL = range(80, 660, 20)  # px kept free for a picture until it is drawn: `live.Picture.tall`
 
 
 def _start() -> str:
     """What runs before Streamlit's own scripts. Our style goes along: were it to come with the first run of a page, what
     is already there would move."""
-    names = ("history", "marks", "glossary")
+    names = ("history", "marks", "glossary", "classroom")
     scripts = [(Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in names]
-    return "\n".join([f"const STYLE = {json.dumps(STYLE)};", ADOPT, *scripts])
+    rooms = "".join(f'[class*="st-key-tall{n}_"] {{ min-height: {n - 10}px; }} ' for n in TALL)
+    style = f"{STYLE}\n@media (min-width: 769px) {{ {rooms} }}"
+    return "\n".join([f"const STYLE = {json.dumps(style)};", ADOPT, *scripts])
 
 
 ADOPT = """{
@@ -47,6 +51,7 @@ ADOPT = """{
 START = _start()
 SHUT = ("/_stcore/metrics", "/_stcore/agent")  # nobody who visits needs these
 UPLOADS = "/_stcore/upload_file/"
+ALONE = "/picture.html"  # a painter's page, for a picture that becomes a file
 PICTURES = "/_stcore/bidi-components/"  # our painters' scripts, out of a folder that holds their Python too
 TYPES = {".js": b"text/javascript; charset=utf-8", ".css": b"text/css; charset=utf-8"}
 SMALL = 1024  # bytes; below that compressing saves no packet
@@ -114,6 +119,8 @@ class Gate:
             return await _answer(
                 guarded, 200, [(b"content-type", b"application/json; charset=utf-8")], self._books[path]
             )
+        if path == ALONE and scope["method"] in ("GET", "HEAD"):
+            return await _picture(guarded, scope)
         if path in self._scripts.files and scope["method"] in ("GET", "HEAD"):
             return await self._scripts(path, self.app, scope, receive, guarded)
         if "text/html" in _header(scope, b"accept"):
@@ -228,6 +235,20 @@ def _starting(send: Send) -> Send:
         await send({"type": "http.response.body", "body": page})
 
     return changed
+
+
+async def _picture(send: Send, scope: Scope) -> None:
+    """The page that a painter's pictures are saved in. Made at the first wish; there are no more than painters."""
+    asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("painter", [""])[0]
+    if asked not in alone.painters():
+        return await _say(send, 404, "No such painter.")
+    body = (await asyncio.to_thread(alone.template, asked)).encode()
+    headers: Headers = [(b"content-type", b"text/html; charset=utf-8"), (b"vary", b"Accept-Encoding")]
+    if takes_gzip(_header(scope, b"accept-encoding")):
+        body = await asyncio.to_thread(gzip.compress, body, LEVEL)
+        headers.append((b"content-encoding", b"gzip"))
+    headers.append((b"content-length", str(len(body)).encode()))
+    await _answer(send, 200, headers, b"" if scope["method"] == "HEAD" else body)
 
 
 async def _say(send: Send, status: int, sentence: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import address, controls, frame
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, filled, lang, prose, say, sections
 
 DEPTHS = {"idea": N_("The idea"), "all": N_("Everything"), "teach": N_("To teach")}
 
@@ -33,7 +33,7 @@ def opening(file: str) -> None:
         st.title(_(entry.title), anchor=False)
         said = filled(_("Room «place» of «of» · about «minutes» minutes"), place=place, of=of, minutes=entry.minutes)
         st.markdown(f"{_(entry.asks)} :gray[{said}]")
-    if address.now("depth") == "teach":
+    if address.now("depth") == "teach" and "teach" in sections(lang(), frame.topic_of(file)):
         with st.container(border=True, key="teach"):
             prose(frame.topic_of(file), "teach")
 

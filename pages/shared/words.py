@@ -20,6 +20,8 @@ from pages.shared.readers import (
     whole,
 )
 
+LESSONS = ("attention", "positions", "counting")  # in assets/lessons
+MINE = "mine"  # the lesson that a visitor collects
 MANY = 10**6  # more than any place, step or row a page counts
 
 
@@ -54,6 +56,14 @@ WORDS: dict[str, Word] = {
     "words": Word(line(LONGEST)),
     "depth": Word(one_of("idea", "all", "teach"), "idea"),
     "at": Word(line(40), None),
+    "present": Word(one_of("0", "1"), "0"),
+    "slide": Word(line(80), None),
+    "hide": Word(one_of("no", "answers"), "no"),
+    "only": Word(line(80), None),
+    "name": Word(one_of(*LESSONS, MINE), None),
+    "lesson": Word(one_of(*LESSONS, MINE), None),
+    "stop": Word(whole(1, 99), None),
+    "mine": Word(line(2500), ""),
     # ---- one model, one head, the same on several pages ----
     "layer": _whole(0, 999, 5, "attention", "softmax", "masks", "position", "rope"),
     "head": _whole(0, 999, 1, "attention", "softmax", "masks", "position", "rope"),

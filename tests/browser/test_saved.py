@@ -17,6 +17,7 @@ STOP = 33
 
 
 def saved(page, picture, kind):
+    picture.locator(".save").click()
     with page.expect_download() as caught:
         picture.get_by_role("button", name=kind, exact=True).click()
     return Path(caught.value.path()).read_bytes()

@@ -8,6 +8,7 @@
   const speak = () => {
     const lang = new URLSearchParams(location.search).get("lang");
     if (lang) document.documentElement.lang = lang;
+    dispatchEvent(new Event("address"));
   };
 
   // On a telephone the menu lies over the page it has just opened: it is folded away.
@@ -23,8 +24,14 @@
   const same = (url) => bare(new URL(url, location.href).pathname) === bare(location.pathname);
   let left = location.href;
   for (const sign of ["pointerdown", "keydown", "click"]) addEventListener(sign, () => (left = location.href), { capture: true, passive: true });
+  // Which picture fills the screen is known here first: an answer of the server that has not heard of it takes nothing away.
+  const whole = (url) => {
+    const to = new URL(url ?? location.href, location.href), slide = new URLSearchParams(location.search).get("slide");
+    if (slide && to.searchParams.has("present") && !to.searchParams.has("slide")) to.searchParams.set("slide", slide);
+    return to;
+  };
   history.pushState = (state, title, url) => {
-    if (same(url ?? location.href)) replace(state, title, url);
+    if (same(url ?? location.href)) replace(state, title, whole(url));
     else {
       if (same(left)) replace(history.state, "", left);
       push(state, title, url);

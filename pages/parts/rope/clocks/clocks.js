@@ -77,6 +77,7 @@ const CLOCKS = {
     view.mini = Math.min(19, view.step / 2 - 3);
     view.line = 2 * view.mini + 22;
     view.high = meta.pairs ? view.minisTop + Math.ceil(pairs / view.each) * view.line + 2 : view.minisTop - 16;
+    if (view.wide && view.high > view.ceiling) view.high = Math.max(view.faces, view.ceiling); // the small clocks have no room
     view.pen = sized(view.canvas, width, view.high, view.ratio);
   },
 

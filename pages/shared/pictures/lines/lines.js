@@ -21,6 +21,7 @@ import { escaped, quoted, short } from "../live/numbers.js";
  */
 /** @typedef {import("../live/base.js").Common & Own} Meta */
 
+const LOW = 150; // px: no picture is lower, however little room there is
 const ROOM = { left: 58, right: 14, top: 18, bottom: 40 };
 
 function ticks(low, high, log, most) {
@@ -55,12 +56,13 @@ const LINES = {
 
   layout(view) {
     const { meta } = view, { x, y } = meta;
-    const inner = [Math.max(80, view.width - ROOM.left - ROOM.right), meta.tall - ROOM.top - ROOM.bottom];
+    view.tall = Math.min(meta.tall, Math.max(LOW, view.ceiling - view.legend.offsetHeight - 10));
+    const inner = [Math.max(80, view.width - ROOM.left - ROOM.right), view.tall - ROOM.top - ROOM.bottom];
     const part = (value, { low, high, log }) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
     view.px = (value) => ROOM.left + inner[0] * part(value, x);
     view.py = (value) => ROOM.top + inner[1] * (1 - part(value, y));
     view.inner = inner;
-    view.pen = sized(view.canvas, view.width, meta.tall, view.ratio);
+    view.pen = sized(view.canvas, view.width, view.tall, view.ratio);
     view.still = LINES.axes(view);
     legend(view, meta.series.map(({ name, dash }, i) => [name, LINES.colour(view, i), dash]));
     view.legend.hidden = meta.series.length < 2 && !meta.series[0]?.name;
@@ -74,10 +76,10 @@ const LINES = {
     const { meta } = view, still = make("canvas", { width: view.canvas.width, height: view.canvas.height }), pen = still.getContext("2d");
     pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
     pen.fillStyle = view.paper;
-    pen.fillRect(0, 0, view.width, meta.tall);
+    pen.fillRect(0, 0, view.width, view.tall);
     pen.font = `12px ${view.font}`;
     pen.strokeStyle = view.colours.quiet;
-    const foot = meta.tall - ROOM.bottom;
+    const foot = view.tall - ROOM.bottom;
     const rule = (x0, y0, x1, y1, alpha) => {
       pen.globalAlpha = alpha;
       pen.beginPath();
@@ -176,7 +178,7 @@ const LINES = {
     pen.lineWidth = 1.5;
     pen.beginPath();
     pen.moveTo(view.px(x), ROOM.top);
-    pen.lineTo(view.px(x), meta.tall - ROOM.bottom);
+    pen.lineTo(view.px(x), view.tall - ROOM.bottom);
     pen.stroke();
     const i = closest(xs, x);
     meta.series.forEach((_, s) => {
@@ -237,7 +239,7 @@ const LINES = {
 
   svg(view) {
     const { meta } = view, parts = [], entries = view.legendNow;
-    const above = entries.length ? view.legend.offsetHeight + 10 : 0, foot = meta.tall - ROOM.bottom;
+    const above = entries.length ? view.legend.offsetHeight + 10 : 0, foot = view.tall - ROOM.bottom;
     const text = (x, y, t, anchor) => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(t)}</text>`);
     const path = (d, colour, more) => parts.push(`<path d="${d}" fill="none" stroke="${colour}" ${more}/>`);
     for (const y of ticks(meta.y.low, meta.y.high, meta.y.log, 6)) {
@@ -261,8 +263,8 @@ const LINES = {
       path(`M${x} ${y + 13}h18`, colour, `stroke-width="3"${dash ? ' stroke-dasharray="6 3"' : ""}`);
       text(x + 24, y + 17, name, "start");
     }
-    text(4, above + meta.tall + 16, view.captionNow, "start");
-    return svgOf(view, view.width, above + meta.tall + 26, 12, [`<g transform="translate(0 ${above})">`, ...parts, "</g>"]);
+    text(4, above + view.tall + 16, view.captionNow, "start");
+    return svgOf(view, view.width, above + view.tall + 26, 12, [`<g transform="translate(0 ${above})">`, ...parts, "</g>"]);
   },
 
   path(view, s) { // the line, and a square at each of its points

@@ -117,12 +117,23 @@ class Picture:
         triggers: tuple[str, ...] = (),
     ) -> None:
         """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
-        told: dict[str, Any] = {"painter": painter.script, "quantity": self.quantity, "label": self.says}
-        told |= {"signature": self.signature, **meta}
         how: dict[str, Any] = {"slider": self.slider, "captions": self.captions, "released": self.released}
         room = st.container(key=f"tall{-(-self.tall // 20) * 20}_{self.key}") if self.tall else nullcontext()
         with room:
-            mount(painter, self.key, told, arrays, state=state, triggers=triggers, **how)
+            mount(painter, self.key, self._words(painter, meta), arrays, state=state, triggers=triggers, **how)
+
+    def told(self, painter: Painter, meta: Mapping[str, object]) -> dict[str, Any]:
+        """All that a picture is told which no page ever mounts."""
+        told = self._words(painter, meta) | {"save": _("Save the picture"), "key": self.key, "id": self.key}
+        if self.captions:
+            told["captions"] = self.captions
+        if self.slider:
+            told["slider"] = _dial(self.slider, self.key) | {"at": self.slider.at}
+        return told
+
+    def _words(self, painter: Painter, meta: Mapping[str, object]) -> dict[str, Any]:
+        told = {"painter": painter.script, "quantity": self.quantity, "label": self.says}
+        return told | {"signature": self.signature, **meta}
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ import { Scale, sentences } from "./numbers.js";
 
 const LEFT = new Map(); // the key of a picture -> how the hand left it, and what Python had said then
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
+const ROOM = "live-room"; // the room that all pictures have is another one
 export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
 const PACES = [0.5, 1, 2, 4, 8]; // steps a second of a slider that runs by itself
@@ -81,6 +82,8 @@ export class View {
   /** @type {HTMLCanvasElement} */ canvas = undefined;
   /** @type {HTMLElement} */ tip = undefined;
   /** @type {HTMLElement} */ legend = undefined;
+  /** @type {() => Promise<string>} */ page = undefined; // the picture as a file of its own, where somebody can make one
+  ceiling = Infinity; // px a picture may be tall, where it stands alone on a screen
   /** @type {(name: string, value: any) => void} */ setStateValue = undefined;
   /** @type {(name: string, value: any) => void} */ setTriggerValue = undefined;
 
@@ -100,10 +103,17 @@ export class View {
     this.sizes.observe(this.root);
     this.hear = (event) => this.follow(event.detail);
     window.addEventListener(TOGETHER, this.hear);
+    this.fit = () => {
+      if (!this.meta) return;
+      this.readTheme();
+      this.resize(true);
+    };
+    window.addEventListener(ROOM, this.fit);
   }
 
   close() {
     this.sizes.disconnect();
+    window.removeEventListener(ROOM, this.fit);
     window.removeEventListener(TOGETHER, this.hear);
     Object.values(this.timers).forEach(clearTimeout);
   }
@@ -114,6 +124,7 @@ export class View {
     this.readTheme();
     if (fresh) {
       this.root.dataset.quantity = meta.quantity;
+      this.root.dataset.key = meta.key;
       this.root.toggleAttribute("data-signature", Boolean(meta.signature));
       this.root.setAttribute("aria-label", meta.label);
       this.showDial(meta.slider);
@@ -126,6 +137,7 @@ export class View {
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
     this.resize(true);
+    if (fresh) window.dispatchEvent(new Event("live-drawn"));
   }
 
   // Streamlit mounts a picture anew when something comes or goes above it, with the bytes it was first sent. What the
@@ -133,12 +145,20 @@ export class View {
   remember() {
     const last = LEFT.get(this.meta.key);
     if (last?.id !== this.meta.id) return void LEFT.delete(this.meta.key);
-    Object.assign(this.state, last.state);
-    if (this.range && this.meta.slider && last.frame < this.meta.slider.stops.length) this.go(last.frame);
+    this.resume(last);
+  }
+
+  resume({ state, frame }) {
+    Object.assign(this.state, state);
+    if (this.range && this.meta.slider && frame < this.meta.slider.stops.length) this.go(frame);
   }
 
   leftAs() {
-    LEFT.set(this.meta.key, { id: this.meta.id, state: { ...this.state }, frame: this.frame });
+    LEFT.set(this.meta.key, { id: this.meta.id, ...this.now });
+  }
+
+  get now() {
+    return { state: { ...this.state }, frame: this.frame };
   }
 
   // A value from Python. What the hand has just let go is newer than what Python still shows.
@@ -170,6 +190,8 @@ export class View {
     this.paper = read("background-color", "#fff");
     this.accent = read("primary-color", "#0b57d0");
     this.font = read("font", "sans-serif");
+    this.zoom = Number(style.getPropertyValue("--live-zoom")) || 1; // drawn small and shown large: in front of a class
+    this.room = Number(style.getPropertyValue("--live-room")) || Infinity; // px for the picture and all around it
     const probe = make("canvas", { width: 1, height: 1 }).getContext("2d");
     probe.fillStyle = this.paper;
     probe.fillRect(0, 0, 1, 1);
@@ -186,7 +208,8 @@ export class View {
     const width = Math.floor(this.root.clientWidth);
     if (!this.meta || !width || (!force && width === this.width)) return;
     this.width = width;
-    this.ratio = Math.min(3, window.devicePixelRatio || 1);
+    this.ratio = Math.min(3, window.devicePixelRatio || 1) * this.zoom;
+    this.ceiling = this.room - (this.root.offsetHeight - this.picture.offsetHeight);
     this.painter.layout?.(this);
     this.draw();
   }
@@ -415,6 +438,7 @@ export class View {
     const { csv, svg } = this.painter;
     if (svg) add("SVG", () => download(file("svg"), new Blob([svg(this)], { type: "image/svg+xml" })));
     if (csv) add("CSV", () => download(file("csv"), new Blob(["\ufeff" + csv(this)], { type: "text/csv" })));
+    if (this.page) add("HTML", async () => download(file("html"), new Blob([await this.page()], { type: "text/html" })));
     this.tools.append(opener, list);
   }
 

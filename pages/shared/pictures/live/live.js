@@ -2,7 +2,7 @@
 // data says; painters and styles are fetched when the first picture of their kind is drawn, and kept.
 
 import { View } from "./base.js";
-import { unpack } from "./numbers.js";
+import { escaped, unpack } from "./numbers.js";
 
 const PAGES = new URL("../../../", import.meta.url);
 const VIEWS = new WeakMap(); // root -> View
@@ -34,6 +34,20 @@ function painterOf(path) {
   return PAINTERS.get(path);
 }
 
+// The picture as it stands, in a file of its own: the server has put this painter's scripts into one page, whose holes
+// are filled here as alone.py fills them.
+async function alone(view, data) {
+  const answer = await fetch(new URL(`picture.html?painter=${view.meta.painter}`, location.href));
+  const numbers = await new Promise((done) => {
+    const reader = new FileReader();
+    reader.onload = () => done(String(reader.result).split(",")[1]);
+    reader.readAsDataURL(new Blob([data]));
+  });
+  const left = JSON.stringify(view.now).replaceAll("<", "\\u003c");
+  const holes = { lang: document.documentElement.lang || "en", title: escaped(view.meta.label), left, numbers };
+  return (await answer.text()).replace(/«(\w+)»/g, (hole, name) => holes[name] ?? hole);
+}
+
 export default async function ({ data, parentElement, setStateValue, setTriggerValue }) {
   if (!data) return;
   const { meta, arrays } = unpack(data);
@@ -46,7 +60,7 @@ export default async function ({ data, parentElement, setStateValue, setTriggerV
       VIEWS.set(parentElement, (view = new View(parentElement, painter)));
     }
   }
-  Object.assign(view, { setStateValue, setTriggerValue });
+  Object.assign(view, { setStateValue, setTriggerValue, page: () => alone(view, data) });
   view.update(meta, arrays);
   return () => parentElement.isConnected || view.close();
 }

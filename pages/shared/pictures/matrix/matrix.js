@@ -36,6 +36,7 @@ import { escaped, exact, fill, quoted, Scale, short, signed } from "../live/numb
 
 const GAP_BELOW = 48; // more rows or columns than this are drawn without gaps between the cells
 const LEGIBLE = 64; // a row of more numbers than this is no longer read one by one
+const LOW = 6; // px of a row where a screen has no room for more
 const NUMBERS_FROM = 30; // a cell this wide has room for its number
 
 function at(view, row, column) {
@@ -83,7 +84,7 @@ function written(view, x) { // a number in its cell
 }
 
 function numbered(view) { // the cells have room for their numbers
-  return view.box.cell >= (view.meta.digits === 0 ? 18 : NUMBERS_FROM) && view.box.height >= 16 && view.cells.rows * view.cells.columns <= 900;
+  return view.box.cell >= (view.meta.digits === 0 ? 18 : NUMBERS_FROM) && view.box.height >= (view.zoom > 1 ? 13 : 16) && view.cells.rows * view.cells.columns <= 900;
 }
 
 function every(view, step) { // of names this close, only these have room
@@ -124,8 +125,9 @@ const MATRIX = {
     const legible = meta.legible && narrow && columns <= LEGIBLE; // the numbers are the point: the picture scrolls
     const cell = legible ? Math.max(NUMBERS_FROM + 2, Math.floor(fit)) : fit >= 3 ? Math.floor(fit) : fit;
     view.stage.classList.toggle("wide", legible && left + cell * columns + 4 > view.width);
-    const height = meta.rowHeight ?? Math.min(cell, meta.cellHeight ?? cell);
-    const strip = meta.strip ? 86 : 0;
+    const strip = meta.strip && view.ceiling === Infinity ? 86 : 0;
+    const room = Math.max(LOW, (view.ceiling - top - (meta.scales ? 8 : strip || 36)) / rows);
+    const height = Math.min(meta.rowHeight ?? Math.min(cell, meta.cellHeight ?? cell), room);
     view.box = { left, top, cell, height, size, strip, bottom: top + height * rows };
     view.tallness = view.box.bottom + (strip || (meta.scales ? 8 : 36));
     view.pen = sized(view.canvas, Math.max(left + cell * columns + 4, Math.min(view.width, 300)), view.tallness, view.ratio);
@@ -236,7 +238,7 @@ const MATRIX = {
     if (moving(view)) MATRIX.hatch(view, pen);
     if (numbered(view)) MATRIX.numbers(view);
     MATRIX.marks(view);
-    if (view.meta.strip) MATRIX.row(view);
+    if (view.box.strip) MATRIX.row(view);
   },
 
   grid(view) {

@@ -154,7 +154,7 @@ const PLANE = {
   layout(view) {
     const { meta } = view, [x0, x1, y0, y1] = meta.bounds;
     const width = Math.min(view.width, meta.most);
-    const unit = Math.min((width - 2 * MARGIN) / (x1 - x0), (meta.tall - 2 * MARGIN) / (y1 - y0));
+    const unit = Math.min((width - 2 * MARGIN) / (x1 - x0), (Math.min(meta.tall, view.ceiling) - 2 * MARGIN) / (y1 - y0));
     const height = Math.max(160, (y1 - y0) * unit + 2 * MARGIN);
     view.pen = sized(view.canvas, width, height, view.ratio);
     const held = meta.slider && meta.movers.length;

@@ -1,0 +1,46 @@
+"""In front of a class: one picture on the screen, answers that wait, a picture alone in a frame. What can be done without
+the server is done in start/classroom.js; here is what is said, and what the address keeps."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import address, controls, lessons
+from pages.shared.text import N_, _
+
+PASSING = ("only", "slide")  # said by the address of one page, kept by nobody
+KEYS = {
+    "slide_back": ("←", N_("The picture before (Page Up)")),
+    "slide_next": ("→", N_("The next picture (Page Down)")),
+    "slide_leave": ("✕", N_("Back to the page (Escape)")),
+}
+
+
+def arrive() -> None:
+    """On every page, before it is drawn: what goes from page to page, and the buttons of it."""
+    for word in PASSING:
+        address.passing(word)
+    lessons.bar()
+    presenting, hiding = address.now("present") == "1", address.now("hide") == "answers"
+    if not presenting and not hiding:
+        return
+    with st.container(key="deck", horizontal=True, vertical_alignment="center", gap="small"):
+        if hiding:
+            st.button(_("Answers: key A"), key="answers")
+        for key, (sign, help) in KEYS.items() if presenting else ():
+            st.button(sign, key=key, help=_(help))
+
+
+def tools() -> None:
+    """For who teaches, in the sidebar."""
+    if address.now("depth") != "teach":
+        return
+    st.button(_("Present this page"), key="present_now", on_click=address.write, args=("present", "1"), width="stretch")
+    lessons.collect()
+    hiding = controls.Setting("hide")
+    st.toggle(
+        _("Hide answers"),
+        value=hiding.now() == "answers",
+        key=f"hide_{hiding.now()}",
+        on_change=lambda: hiding.keep("no" if hiding.now() == "answers" else "answers"),
+    )

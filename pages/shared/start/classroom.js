@@ -1,0 +1,128 @@
+// In front of a class. present=1: one picture of the page fills the screen, PageDown and PageUp (a clicker) step to the
+// next, Escape leaves. only=<key>: one picture alone, for a frame in somebody's slides. hide=answers: they wait for "a".
+(() => {
+  const LEGIBLE = 1.7; // what is drawn with 12 px is shown with 20
+  const TRIED = [2.4, 2.2, 2, 1.85, LEGIBLE, 1.55, 1.4, 1.25, 1.1, 1];
+  const FULL = 0.6; // of the height: a picture this tall need not be larger
+  const EDGE = 24;
+  const html = document.documentElement, sheet = new CSSStyleSheet();
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  const word = (name) => new URLSearchParams(location.search).get(name);
+  const running = () => !document.querySelector('[data-test-script-state="notRunning"]');
+
+  // Every picture of the page in its order, the signature first: its key and the class of what holds it.
+  const pictures = () => {
+    const found = [];
+    for (const box of document.querySelectorAll(".stMain .stBidiComponent")) {
+      const live = [...box.querySelectorAll("*")].map((e) => /** @type {HTMLElement} */ (e.shadowRoot?.querySelector(".live"))).find(Boolean);
+      const holder = box.closest("[class*=st-key-]"), name = holder?.className.match(/st-key-[\w-]+/)?.[0];
+      if (!name || !live?.dataset.key || !live.querySelector(".picture:not([hidden])") || !box.getClientRects().length) continue;
+      found.push({ key: live.dataset.key, name, holder, live });
+    }
+    return found.sort((a, b) => Number(b.live.hasAttribute("data-signature")) - Number(a.live.hasAttribute("data-signature")));
+  };
+
+  // ---- one picture on the whole screen ----
+  const seen = (name) => `.stMain .${name}.${name}, .stMain .${name}.${name} * { visibility: visible !important; }`;
+  const room = () => dispatchEvent(new Event("live-room")); // the pictures look how much there is
+  const tall = (selector) => document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
+
+  const fill = (all, at) => {
+    const { name, holder } = all[at], title = tall(".stMain .st-key-title"), words = tall(".stMain .st-key-words");
+    const top = 12 + title + (words && words + 8) + 8, wide = innerWidth - 2 * EDGE, high = innerHeight - top - 12;
+    const frame = `.stMain .st-key-words { top: ${16 + title}px; } .st-key-deck::before { content: "${at + 1} / ${all.length}"; }`;
+    const lay = (zoom, space, shown = zoom) => {
+      const width = wide / zoom, left = (innerWidth - width * shown) / 2;
+      sheet.replaceSync(`${frame} .stMain .${name} { position: fixed !important; z-index: 50; left: ${left}px; top: ${top}px; width: ${width}px !important; transform: scale(${shown}); transform-origin: 0 0; --live-zoom: ${zoom}; --live-room: ${space}; --live-centre: auto; } ${seen(name)}`);
+      room();
+      return holder.getBoundingClientRect().height / shown;
+    };
+    const size = (zoom) => Math.min(zoom, high / lay(zoom, high / zoom));
+    let best = LEGIBLE, most = size(LEGIBLE);
+    if (most < LEGIBLE || lay(LEGIBLE, high / LEGIBLE) * LEGIBLE < FULL * high) {
+      for (const zoom of TRIED) {
+        const reached = size(zoom);
+        if (reached > most + 0.01) [best, most] = [zoom, reached];
+      }
+    }
+    lay(best, high / best, most);
+  };
+
+  const alone = (all) => {
+    const one = all.find(({ key }) => key === word("only"));
+    if (one) sheet.replaceSync(`.stMain .${one.name} { position: fixed !important; inset: 0; z-index: 50; width: auto !important; overflow: auto; padding: 8px; } ${seen(one.name)}`);
+    else if (!running()) delete html.dataset.only; // no such picture: the page as it is
+    if (one) html.dataset.only = one.key;
+  };
+
+  let was = "", path = location.pathname;
+  const look = () => {
+    if (path !== location.pathname) delete html.dataset.told; // another page, other answers
+    path = location.pathname;
+    for (const [name, value] of [["present", "1"], ["hide", "answers"]]) {
+      if (word(name) === value) html.dataset[name] = value;
+      else delete html.dataset[name];
+    }
+    const mode = word("only") ? "only" : word("present") === "1" ? "present" : "";
+    if (!mode && !was) return;
+    const all = mode ? pictures() : [];
+    if (mode === "only") alone(all);
+    else delete html.dataset.only;
+    if (mode === "present" && all.length) fill(all, Math.max(0, all.findIndex(({ key }) => key === word("slide"))));
+    if (!mode) {
+      sheet.replaceSync("");
+      room();
+    }
+    was = mode;
+  };
+  if (word("only")) html.dataset.only = ""; // nothing else is shown in the meantime
+
+  const to = (change) => {
+    const url = new URL(location.href);
+    change(url.searchParams);
+    history.replaceState(history.state, "", url);
+  };
+  const step = (by) => {
+    const all = pictures(), at = Math.max(0, all.findIndex(({ key }) => key === word("slide"))) + by;
+    /** @type {HTMLElement | null} */
+    const beyond = document.querySelector(`.st-key-lesson_${by > 0 ? "next" : "back"} a`);
+    if (at >= 0 && at < all.length) to((words) => words.set("slide", all[at].key));
+    else beyond?.click(); // the next stop of the lesson
+    look();
+  };
+  const leave = () => {
+    to((words) => ["present", "slide"].forEach((name) => words.delete(name)));
+    dispatchEvent(new PopStateEvent("popstate")); // Streamlit reads the address then, and tells the server
+    look();
+  };
+  const tell = () => html.toggleAttribute("data-told");
+
+  const KEYS = { PageDown: () => step(1), PageUp: () => step(-1), Escape: leave };
+  addEventListener("keydown", (event) => {
+    const [target] = event.composedPath(), typing = target instanceof HTMLElement && target.matches("textarea, input:not([type=range]):not([type=radio])");
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (word("hide") === "answers" && event.key.toLowerCase() === "a" && !typing) tell();
+    else if (word("present") === "1" && event.key in KEYS && !document.querySelector("[role=dialog]")) KEYS[event.key]();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, { capture: true });
+  const BUTTONS = { slide_back: () => step(-1), slide_next: () => step(1), slide_leave: leave, answers: tell };
+  addEventListener("click", (event) => {
+    for (const [name, act] of Object.entries(BUTTONS)) {
+      if (!(event.target instanceof Element) || !event.target.closest(`.st-key-${name} button`)) continue;
+      event.stopPropagation(); // no matter for the server
+      act();
+    }
+  }, { capture: true });
+
+  // A picture was drawn, the page became another, the screen did, or the address.
+  let waiting = 0;
+  const soon = () => (waiting ||= requestAnimationFrame(() => {
+    waiting = 0;
+    look();
+  }));
+  for (const sign of ["live-drawn", "resize", "address"]) addEventListener(sign, soon);
+  new MutationObserver(() => (was || word("only") || word("present")) && soon()).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
+  look();
+})();

@@ -1,0 +1,177 @@
+"""In front of a class: one picture on the screen, large enough for the last row; answers that wait; a picture alone."""
+
+import re
+
+import pytest
+
+from tests.browser.test_pages import findings
+from tests.browser.test_spine import ROOMS
+
+SMALL = {"model": 14}  # px: as many lines as the block has stand one below the other
+SCREEN = {"width": 1280, "height": 720}
+# The smallest text that was painted, in pixels of the screen: names, and numbers in cells (drawn with 11 px).
+PAINTED = """
+const paint = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+  const size = parseFloat(this.font.match(/([\\d.]+)px/)[1]), { a, b } = this.getTransform();
+  (this.canvas.__painted ??= new Map()).set(text, size * Math.hypot(a, b) / this.canvas.width);
+  return paint.call(this, text, ...at);
+};
+"""
+SMALLEST = """(canvas) => {
+  canvas.__painted?.clear();
+  dispatchEvent(new Event('live-room'));
+  const wide = canvas.getBoundingClientRect().width, said = [...canvas.__painted ?? []].filter(([t]) => String(t).trim());
+  return said.map(([text, size]) => [text, size * wide]).sort((a, b) => a[1] - b[1])[0] ?? ["", 99];
+}"""
+SHOWN = """() => [...document.querySelectorAll('.stMain .stBidiComponent')].filter((e) => getComputedStyle(e).visibility === 'visible')
+  .map((e) => e.closest('[class*=st-key-]').className.match(/st-key-([\\w-]+)/)[1])"""
+
+# All pictures of the page have come.
+COUNTED = """() => [...document.querySelectorAll('.stMain .stBidiComponent')].length > 1 && getComputedStyle(document.querySelector(
+  '.st-key-deck'), '::before').content.endsWith(`/ ${document.querySelectorAll('.stMain .stBidiComponent').length}"`)"""
+
+
+def present(visitor, address, **options):
+    visit = visitor(viewport=SCREEN, **options).open(address, ready="[data-signature] canvas")
+    visit.page.wait_for_function("() => document.documentElement.dataset.present")
+    return visit
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_one_picture_fills_the_screen_and_can_be_read(visitor, room):
+    visit = visitor(viewport=SCREEN)
+    visit.page.add_init_script(PAINTED)
+    visit.open(f"/{room}?present=1", ready="[data-signature] canvas")
+    page = visit.page
+    page.wait_for_function(f"() => ({SHOWN})().length === 1")
+    picture = page.locator("[data-signature]")
+    box = picture.bounding_box()
+    assert box["y"] > 40, "the title stands above"
+    assert box["y"] + box["height"] <= 721
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1281
+    assert box["width"] >= 0.6 * 1280 or box["height"] >= 0.6 * 600
+    text, size = picture.locator("canvas").first.evaluate(SMALLEST)
+    least = SMALL.get(room, 16 if re.fullmatch(r"[−\d.,e+%]+", text) else 18)
+    assert size >= least, (text, size)
+    assert not page.get_by_test_id("stSidebar").is_visible()
+    title = page.locator(".st-key-title h1")
+    assert float(title.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 20
+    visit.check()
+
+
+def test_hover_and_clicks_hit_the_right_cell_of_the_large_picture(visitor):
+    visit = present(visitor, "/attention?present=1")
+    page, canvas = visit.page, visit.signature().locator("canvas").first
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.6 * box["height"])
+    told = visit.signature().locator(".tip").inner_text()
+    row, column = re.match(r"(.+) → (.+):", told).groups()
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_url(re.compile("cell="))
+    names = [
+        "<s>",
+        "Sam 1",
+        "and",
+        "Amy",
+        "played",
+        "in",
+        "the 1",
+        "park",
+        ".",
+        "Sam 2",
+        "threw",
+        "the 2",
+        "ball",
+        "to",
+    ]
+    assert f"cell={names.index(row)}%2C{names.index(column)}" in page.url
+    assert "present=1" in page.url
+    visit.check()
+
+
+def test_a_clicker_steps_through_the_pictures_and_escape_leaves(visitor):
+    visit = present(visitor, "/attention?present=1&depth=all")
+    page = visit.page
+    assert page.evaluate(SHOWN) == ["picture"], "the signature first"
+    page.wait_for_function(COUNTED)
+    page.keyboard.press("PageDown")
+    page.wait_for_function(f"() => ({SHOWN})()[0] !== 'picture'")
+    second = page.evaluate(SHOWN)
+    assert len(second) == 1
+    page.wait_for_url(re.compile("slide="))
+    page.reload()
+    page.wait_for_function(f"(key) => ({SHOWN})().join() === key", arg=second[0])
+    page.wait_for_function(COUNTED)
+    page.keyboard.press("PageUp")
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'picture'")
+    page.keyboard.press("Escape")
+    page.wait_for_url(re.compile(r"^(?!.*present)"))
+    visit.settle()
+    page.get_by_test_id("stSidebar").wait_for()
+    assert len(page.evaluate(SHOWN)) > 1
+    assert "slide" not in page.url
+    visit.check()
+
+
+def test_presenting_goes_along_from_page_to_page(visitor):
+    visit = visitor(viewport=SCREEN).open("/softmax?depth=teach", ready="[data-signature] canvas")
+    page = visit.page
+    page.get_by_role("button", name="Present this page").click()
+    page.wait_for_url(re.compile("present=1"))
+    page.wait_for_function(f"() => ({SHOWN})().length === 1")
+    assert findings(page) == []
+    page.evaluate("() => document.querySelector('[data-testid=stSidebarNavLink][href*=rope]').click()")
+    page.wait_for_url(re.compile("/rope.*present=1"))
+    page.locator("[data-quantity] canvas").first.wait_for()
+    page.wait_for_function(f"() => ({SHOWN})().length === 1")
+    page.get_by_role("button", name="✕").click()
+    page.wait_for_url(re.compile(r"/rope(?!.*present)"))
+    visit.check()
+
+
+def test_answers_wait_for_a_key(visitor):
+    visit = visitor(viewport=SCREEN).open("/softmax?hide=answers", ready="[data-signature] canvas")
+    page = visit.page
+    page.get_by_role("button", name="I don't know").or_(page.get_by_role("radio", name="I don't know")).first.click()
+    verdict = page.locator("[class*=st-key-verdict_]").first
+    verdict.wait_for(state="attached")
+    visit.settle()
+    assert not verdict.is_visible()
+    page.keyboard.press("a")
+    assert verdict.is_visible()
+    page.keyboard.press("a")
+    assert not verdict.is_visible()
+    page.locator(".st-key-answers button").click()
+    assert verdict.is_visible()
+    assert findings(page) == []
+    page.reload()
+    visit.settle()
+    assert "hide=answers" in page.url
+    visit.check()
+
+
+def test_a_picture_stands_alone_in_a_frame(visitor, tmp_path):
+    visit = visitor(viewport=SCREEN)
+    slide = tmp_path / "slide.html"
+    slide.write_text(f"<iframe src='{visit.server.url}/attention?only=picture&cell=9,2' width=900 height=700></iframe>")
+    visit.page.goto(slide.as_uri())
+    frame = visit.page.frame_locator("iframe")
+    frame.locator("[data-signature] canvas").wait_for(timeout=60_000)
+    visit.page.wait_for_function("() => true")
+    inside = visit.page.frames[1]
+    inside.wait_for_function(f"() => ({SHOWN})().join() === 'picture'")
+    seen = """() => [...document.querySelectorAll('.stApp *')].filter((e) => e.getClientRects().length && e.innerText?.trim()
+      && !e.children.length && getComputedStyle(e).visibility === 'visible').map((e) => e.innerText)"""
+    assert set(inside.evaluate(seen)) <= {"Skip to main content"}, "Streamlit's own, seen by a screen reader alone"
+    assert frame.locator("[data-signature] input[type=range]").is_visible()
+    assert visit.errors == []
+
+
+def test_a_picture_that_is_not_there_leaves_the_page_as_it_is(visitor):
+    visit = visitor(viewport=SCREEN).open("/attention?only=nothing", ready="[data-signature] canvas")
+    visit.page.wait_for_function("() => !('only' in document.documentElement.dataset)")
+    assert visit.page.get_by_test_id("stSidebar").is_visible()
+    visit.check()

@@ -1,0 +1,80 @@
+"""A lesson in a browser: a bar leads from step to step, every step is its link and nothing else; a visitor makes one."""
+
+import re
+from pathlib import Path
+
+from pages.shared import lessons
+from tests.browser.test_pages import findings
+
+SCREEN = {"width": 1280, "height": 720}
+
+
+def test_a_lesson_leads_from_step_to_step(visitor):
+    visit = visitor(viewport=SCREEN)
+    page = visit.page
+    page.goto(f"{visit.server.url}/lesson?name=attention")
+    page.locator(".st-key-lesson_begin a").wait_for(timeout=60_000)
+    visit.settle()
+    assert findings(page) == []
+    page.locator(".st-key-lesson_begin a").click()
+    found = lessons.shipped("en", "attention").stops
+    for at, stop in enumerate(found, 1):
+        page.wait_for_url(re.compile(rf"stop={at}(&|$)"))
+        page.locator(".st-key-lesson").get_by_text(f"{at} of {len(found)}").wait_for()
+        visit.settle()
+        for word, text in stop.query:
+            assert dict(lessons.parse_qsl(page.url.partition("?")[2]))[word] == text
+        page.locator(".st-key-lesson_next a").click()
+    page.locator(".st-key-lesson_begin a").wait_for()
+    visit.check()
+
+
+def test_a_step_forgets_what_the_hand_changed_before(visitor):
+    visit = visitor(viewport=SCREEN).open(
+        "/softmax?temperature=0.1&lesson=attention&stop=3", ready="[data-signature] canvas"
+    )
+    page = visit.page
+    page.locator(".st-key-lesson_next a").click()
+    page.wait_for_url(re.compile(r"temperature=10(&|$)"))
+    page.locator(".st-key-lesson_next a").click()
+    page.wait_for_url(re.compile(r"/attention.*stop=5"))
+    visit.settle()
+    page.reload()
+    page.locator(".st-key-lesson").get_by_text("5 of 8").wait_for()
+    assert findings(page) == []
+    assert "temperature" not in page.url, "the softmax lab's is not the next step's"
+    page.locator(".st-key-lesson_back a").click()
+    page.wait_for_url(re.compile(r"/softmax.*stop=4"))
+    visit.check()
+
+
+def test_one_makes_a_lesson_of_ones_own(visitor):
+    visit = visitor(viewport=SCREEN).open("/softmax?temperature=0.1&depth=teach", ready="[data-signature] canvas")
+    page = visit.page
+    page.get_by_role("button", name="Add this state to my lesson").click()
+    page.get_by_role("link", name="My lesson (1)").wait_for()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="RoPE").click()
+    page.wait_for_url(re.compile("/rope"))
+    visit.settle()
+    page.get_by_role("button", name="Add this state to my lesson").click()
+    page.get_by_role("link", name="My lesson (2)").click()
+    page.locator(".st-key-lesson_begin a").wait_for()
+    visit.settle()
+    title = page.get_by_label("Title of step 1")
+    assert title.input_value() == "Softmax lab"
+    title.fill("Cold [and] <b>sharp</b>")
+    title.press("Enter")
+    page.wait_for_url(re.compile("sharp"))
+    visit.settle()
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Save as Markdown").click()
+    text = Path(caught.value.path()).read_text("utf8")
+    assert "1. [Cold and <b>sharp</b>](/softmax?temperature=0.1)" in text
+    assert "2. [RoPE and long context](/rope)" in text
+    assert findings(page) == []
+    page.reload()
+    page.locator(".st-key-lesson_begin a").click()
+    page.wait_for_url(re.compile(r"/softmax.*stop=1"))
+    page.locator(".st-key-lesson").get_by_text("1 of 2").wait_for()
+    assert "Lessons" not in page.get_by_test_id("stSidebarNav").inner_text(), "a lesson is no room"
+    visit.check()
