@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import classroom, frame, gate, spine, text, uploads
+from pages.shared import classroom, frame, gate, handout, spine, text, uploads
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -26,6 +26,7 @@ def draw() -> None:
     with frame.around(page):
         classroom.arrive()
         page.run()
+        handout.draw()
 
 
 if __name__ == "__main__":

@@ -75,12 +75,17 @@ def pointed() -> str | None:
     return said
 
 
+def put(word: str, text: str | None) -> None:
+    """Let the address say this of this page just now, or nothing; for callbacks. No session keeps it."""
+    if text is not None:
+        st.query_params[word] = text
+    elif word in st.query_params:
+        del st.query_params[word]
+
+
 def point(name: str | None) -> None:
     """Let the address point there, or nowhere; for callbacks."""
-    if name is not None:
-        st.query_params["at"] = name
-    elif "at" in st.query_params:
-        del st.query_params["at"]
+    put("at", name)
 
 
 def shown(widget: str) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address, controls, lessons
+from pages.shared import address, controls, handout, lessons
+from pages.shared.asks import predict
 from pages.shared.text import N_, _
 
 PASSING = ("only", "slide")  # said by the address of one page, kept by nobody
@@ -20,6 +21,7 @@ def arrive() -> None:
     """On every page, before it is drawn: what goes from page to page, and the buttons of it."""
     for word in PASSING:
         address.passing(word)
+    predict.begin()
     lessons.bar()
     presenting, hiding = address.now("present") == "1", address.now("hide") == "answers"
     if not presenting and not hiding:
@@ -36,6 +38,7 @@ def tools() -> None:
     if address.now("depth") != "teach":
         return
     st.button(_("Present this page"), key="present_now", on_click=address.write, args=("present", "1"), width="stretch")
+    handout.button()
     lessons.collect()
     hiding = controls.Setting("hide")
     st.toggle(

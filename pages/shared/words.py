@@ -60,6 +60,7 @@ WORDS: dict[str, Word] = {
     "slide": Word(line(80), None),
     "hide": Word(one_of("no", "answers"), "no"),
     "only": Word(line(80), None),
+    "print": Word(one_of("0", "1"), "0"),
     "name": Word(one_of(*LESSONS, MINE), None),
     "lesson": Word(one_of(*LESSONS, MINE), None),
     "stop": Word(whole(1, 99), None),

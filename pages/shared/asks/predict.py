@@ -40,6 +40,7 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
         chosen = None
     widget = f"{prediction.id}_choice"
     st.session_state[widget] = chosen
+    st.session_state.setdefault("_asked_here", {})[prediction.id] = (prediction, values)
     row = st.container(horizontal=True, vertical_alignment="center")
     if not bare:
         row.markdown(f"**{filled(_(prediction.question), **values)}**", width="content")
@@ -55,6 +56,28 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
         if chosen is not None:
             verdict(prediction, chosen, **values)
     return chosen
+
+
+def begin() -> None:
+    """Nothing is asked yet on the page that is about to be drawn."""
+    st.session_state["_asked_here"] = {}
+
+
+def asked() -> list[tuple[Prediction, dict[str, object]]]:
+    """Every prediction of the page that was drawn, and what fills its holes: for the handout."""
+    return list(st.session_state.get("_asked_here", {}).values())
+
+
+def labels(prediction: Prediction) -> list[str]:
+    """What can be chosen, as it is written on the page; no "I don't know" on paper."""
+    return [_(label) for label in prediction.options.values()]
+
+
+def key(prediction: Prediction, values: dict[str, object]) -> str:
+    """What is true, and why."""
+    right = [prediction.answer, *prediction.also]
+    named = " · ".join(_(prediction.options[one]) for one in right if one in prediction.options)
+    return f"☑ **{named}** · " * bool(named) + filled(_(prediction.because[prediction.answer]), **values)
 
 
 def answer(id: str) -> str | None:

@@ -1,22 +1,24 @@
 // In front of a class. present=1: one picture of the page fills the screen, PageDown and PageUp (a clicker) step to the
 // next, Escape leaves. only=<key>: one picture alone, for a frame in somebody's slides. hide=answers: they wait for "a".
+// print=1: what goes on paper.
 (() => {
   const LEGIBLE = 1.7; // what is drawn with 12 px is shown with 20
   const TRIED = [2.4, 2.2, 2, 1.85, LEGIBLE, 1.55, 1.4, 1.25, 1.1, 1];
   const FULL = 0.6; // of the height: a picture this tall need not be larger
   const EDGE = 24;
+  const SHEET = 420; // px of a picture on paper
   const html = document.documentElement, sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   const word = (name) => new URLSearchParams(location.search).get(name);
   const running = () => !document.querySelector('[data-test-script-state="notRunning"]');
 
   // Every picture of the page in its order, the signature first: its key and the class of what holds it.
-  const pictures = () => {
+  const pictures = (hidden = false) => {
     const found = [];
     for (const box of document.querySelectorAll(".stMain .stBidiComponent")) {
       const live = [...box.querySelectorAll("*")].map((e) => /** @type {HTMLElement} */ (e.shadowRoot?.querySelector(".live"))).find(Boolean);
       const holder = box.closest("[class*=st-key-]"), name = holder?.className.match(/st-key-[\w-]+/)?.[0];
-      if (!name || !live?.dataset.key || !live.querySelector(".picture:not([hidden])") || !box.getClientRects().length) continue;
+      if (!name || !live?.dataset.key || !live.querySelector(".picture:not([hidden])") || !(hidden || box.getClientRects().length)) continue;
       found.push({ key: live.dataset.key, name, holder, live });
     }
     return found.sort((a, b) => Number(b.live.hasAttribute("data-signature")) - Number(a.live.hasAttribute("data-signature")));
@@ -55,19 +57,34 @@
     if (one) html.dataset.only = one.key;
   };
 
+  // A handout: the title, the sentence, the signature, the question and its answer. Nothing else, and on white.
+  const paper = (all) => {
+    const kept = ["st-key-title", "st-key-words", "st-key-handout", "st-key-handout_key", "st-key-handout_tools", ...all.slice(0, 1).map(({ name }) => name)];
+    const these = `:is(${kept.map((name) => `.${name}`).join(", ")})`;
+    const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
+    if (html.dataset.paper === kept.join()) return;
+    html.dataset.paper = kept.join();
+    const last = all[0], lay = (zoom) => sheet.replaceSync(`${rest} .stMain .${last.name} { --live-room: ${SHEET}; zoom: ${zoom}; }`);
+    lay(1);
+    room();
+    lay(Math.min(1, SHEET / last.holder.getBoundingClientRect().height)); // the question stands on the same page
+  };
+
   let was = "", path = location.pathname;
   const look = () => {
     if (path !== location.pathname) delete html.dataset.told; // another page, other answers
     path = location.pathname;
-    for (const [name, value] of [["present", "1"], ["hide", "answers"]]) {
+    for (const [name, value] of [["present", "1"], ["hide", "answers"], ["print", "1"]]) {
       if (word(name) === value) html.dataset[name] = value;
       else delete html.dataset[name];
     }
-    const mode = word("only") ? "only" : word("present") === "1" ? "present" : "";
+    const mode = word("only") ? "only" : word("print") === "1" ? "print" : word("present") === "1" ? "present" : "";
     if (!mode && !was) return;
-    const all = mode ? pictures() : [];
+    const all = mode ? pictures(mode === "print") : [];
     if (mode === "only") alone(all);
     else delete html.dataset.only;
+    if (mode === "print" && all.length) paper(all);
+    if (mode !== "print") delete html.dataset.paper;
     if (mode === "present" && all.length) fill(all, Math.max(0, all.findIndex(({ key }) => key === word("slide"))));
     if (!mode) {
       sheet.replaceSync("");
@@ -107,7 +124,7 @@
     event.preventDefault();
     event.stopPropagation();
   }, { capture: true });
-  const BUTTONS = { slide_back: () => step(-1), slide_next: () => step(1), slide_leave: leave, answers: tell };
+  const BUTTONS = { slide_back: () => step(-1), slide_next: () => step(1), slide_leave: leave, answers: tell, handout_print: () => print() };
   addEventListener("click", (event) => {
     for (const [name, act] of Object.entries(BUTTONS)) {
       if (!(event.target instanceof Element) || !event.target.closest(`.st-key-${name} button`)) continue;
@@ -123,6 +140,6 @@
     look();
   }));
   for (const sign of ["live-drawn", "resize", "address"]) addEventListener(sign, soon);
-  new MutationObserver(() => (was || word("only") || word("present")) && soon()).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
+  new MutationObserver(() => (was || ["only", "present", "print"].some(word)) && soon()).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
   look();
 })();

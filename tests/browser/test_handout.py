@@ -1,0 +1,63 @@
+"""A page on paper: the question with room to write, a code that leads back, the answer on a page of its own."""
+
+import re
+
+import pytest
+
+from tests.browser.test_pages import findings
+
+SCREEN = {"width": 1280, "height": 720}
+PAGES = re.compile(rb"/Type /Page\b")
+GONE = (
+    ".stSidebar, [data-testid=stHeader], .stButton, .stButtonGroup, .stExpander, .stPopover, .stDownloadButton, .tools"
+)
+
+
+@pytest.mark.parametrize(("room", "lang"), [("attention", "en"), ("rope", "zh")])
+def test_a_handout_has_a_front_and_an_answer(visitor, room, lang):
+    visit = visitor(viewport=SCREEN, color_scheme="dark").open(
+        f"/{room}?print=1&lang={lang}", ready="[data-signature] canvas"
+    )
+    page = visit.page
+    page.wait_for_function("() => document.documentElement.dataset.paper?.split(',').length === 6")
+    for shown in (
+        ".st-key-title h1",
+        "[data-signature] canvas",
+        ".st-key-handout",
+        ".st-key-handout_key",
+        ".st-key-handout img",
+    ):
+        assert page.locator(shown).first.is_visible(), shown
+    assert page.locator(".st-key-handout li").count() >= 2
+    assert page.locator(".stBidiComponent:visible").count() == 1, "the signature alone"
+    assert not page.locator(f".st-key-ending_{room}").is_visible()
+    assert findings(page) == []
+    page.emulate_media(media="print")
+    for one in page.locator(GONE).all():
+        assert not one.is_visible()
+    assert len(PAGES.findall(page.pdf(format="A4"))) == 2
+    corner = "c => [...c.getContext('2d').getImageData(1, 1, 1, 1).data].slice(0, 3)"
+    assert page.locator("[data-signature] canvas").evaluate(corner) == [255, 255, 255], "on white paper"
+    page.emulate_media(media="screen")
+    page.locator(".st-key-handout_back button").click()
+    page.wait_for_url(re.compile(r"^(?!.*print=)"))
+    page.get_by_test_id("stSidebar").wait_for()
+    visit.check()
+
+
+def test_any_page_can_be_printed(visitor):
+    page = visitor(viewport=SCREEN).open("/softmax", ready="[data-signature] canvas").page
+    page.emulate_media(media="print")
+    for one in page.locator(GONE).all():
+        assert not one.is_visible()
+    assert page.locator("[data-signature] canvas").is_visible()
+    assert len(PAGES.findall(page.pdf(format="A4"))) > 1, "the whole page, not what fits on the screen"
+    page.emulate_media(media="screen")
+
+
+def test_a_teacher_makes_a_handout_with_a_button(visitor):
+    visit = visitor(viewport=SCREEN).open("/softmax?depth=teach", ready="[data-signature] canvas")
+    visit.page.get_by_role("button", name="Handout").click()
+    visit.page.wait_for_url(re.compile("print=1"))
+    visit.page.locator(".st-key-handout_key").wait_for()
+    visit.check()
