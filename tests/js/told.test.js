@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import wiring from "../../pages/parts/model/wiring/wiring.js";
 import bars from "../../pages/shared/pictures/bars/bars.js";
 import lines from "../../pages/shared/pictures/lines/lines.js";
 import matrix from "../../pages/shared/pictures/matrix/matrix.js";
@@ -49,6 +50,13 @@ test("stacked bars", () => {
   const meta = { rows: ["cache"], parts: ["keys", "values"], format: "bytes" };
   const view = { meta, arrays: { values: numbers([2, 1, 2], 1e7, 9e6, 301989888, 301989888) }, frame: 1 };
   assert.equal(stack.told(view), "cache: 576 MiB (keys 288 MiB, values 288 MiB)");
+});
+
+test("a wire is torn by the slider, and whole at its last stop", () => {
+  const view = { meta: { cut: 3 }, arrays: { values: numbers([3, 1], 0, 0, 0) }, frame: 0 };
+  assert.equal(wiring.torn(view, 3), true);
+  assert.equal(wiring.torn(view, 6), false);
+  assert.equal(wiring.torn({ ...view, frame: 2 }, 3), false);
 });
 
 test("a tile says more than its number", () => {

@@ -186,9 +186,13 @@ const WIRES = {
     });
   },
 
+  torn(view, to) { // by the slider: at its last stop the wire is whole
+    return view.meta.cut === to && view.frame < view.arrays.values.shape[0] - 1;
+  },
+
   arc(view, [from, to], lane) {
     const { pen } = view, x = view.at.left - 14, left = Math.max(3, x - 14 - 10 * lane);
-    const y0 = view.tops[from] + LINE / 2, y1 = view.tops[to] + LINE / 2, torn = view.meta.cut === to && view.frame < view.arrays.values.shape[0] - 1; // at its last stop it is whole
+    const y0 = view.tops[from] + LINE / 2, y1 = view.tops[to] + LINE / 2, torn = WIRES.torn(view, to);
     pen.strokeStyle = torn ? view.colours.chosen : view.colours.wire;
     pen.lineWidth = 2;
     pen.setLineDash(torn ? [3, 5] : []);
