@@ -96,6 +96,7 @@ WORDS: dict[str, Word] = {
     "encoding": _one("gpt2", "cl100k_base o200k_base", "tokens"),
     "front": _on(False, "tokens"),
     "merge": _whole(0, MANY, DEPENDS, "tokens"),
+    "rare": _whole(0, MANY, DEPENDS, "tokens"),
     "look": _one("sides", "scripts round special find", "tokens"),
     "way": _one("gpt2", "cl100k_base o200k_base", "tokens"),
     "ways": Word(

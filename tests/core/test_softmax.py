@@ -260,3 +260,9 @@ def test_a_dragged_score_moves_all_shares_and_keeps_the_order(scores, place):
         row = np.array([*scores[:place], stop, *scores[place + 1 :]])
         np.testing.assert_allclose(shares, np.exp(row) / np.exp(row).sum(), atol=1e-12)
         np.testing.assert_array_equal(np.argsort(row, kind="stable"), np.argsort(shares, kind="stable"))
+
+
+def test_half_and_twice_the_temperature_are_stops():
+    assert {0.5, 1.0, 2.0} <= set(lab.TEMPERATURES)
+    assert len(lab.TEMPERATURES) == 49
+    assert lab.at((2.0, 1.0, 0.1), 0.5) == pytest.approx(np.exp(4) / (np.exp(4) + np.exp(2) + np.exp(0.2)))

@@ -41,17 +41,36 @@ def ids(strip):
 @pytest.mark.parametrize(
     ("query", "demo"),
     [
+        ({}, bpe.Demo(sentence.SENTENCE)),
+        (dict(encoding="o200k_base", front="true"), bpe.Demo(" " + sentence.SENTENCE, "o200k_base")),
+        (dict(words="我🙂 x"), bpe.Demo("我🙂 x")),
+    ],
+)
+def test_the_signature_holds_every_merge_of_the_sentence(query, demo):
+    app = open_page(PAGE, **query, depth="idea")
+    assert every_merge(app, "merges", "merge", demo)["signature"]
+    for deep in ("sides", "grown", "map", "drift", "next_1"):
+        with pytest.raises(AssertionError, match="no picture"):
+            picture(app, deep)
+
+
+@pytest.mark.parametrize(
+    ("query", "demo"),
+    [
         ({}, DEFAULT),
         (dict(encoding="o200k_base", front="true"), bpe.Demo(" " + parts.WORD, "o200k_base")),
         (dict(word="我🙂 x"), bpe.Demo("我🙂 x")),
     ],
 )
-def test_the_signature_holds_every_merge(query, demo):
-    app = open_page(PAGE, **query)
-    meta, arrays = picture(app, "merges")
-    states, shown = bpe.run(demo), strips(app, "merges")
-    assert meta["signature"]
-    assert (meta["slider"]["name"], len(meta["slider"]["stops"])) == ("merge", len(states))
+def test_a_rare_word_is_merged_as_well(query, demo):
+    assert not every_merge(open_page(PAGE, **query), "rare", "rare", demo)["signature"]
+
+
+def every_merge(app, key, word, demo):
+    """Is every state of this picture core's? Returns what the picture says of itself."""
+    meta, arrays = picture(app, key)
+    states, shown = bpe.run(demo), strips(app, key)
+    assert (meta["slider"]["name"], len(meta["slider"]["stops"])) == (word, len(states))
     for state, strip, about in zip(states, shown, meta["strips"], strict=True):
         assert [bytes.fromhex(piece[2]) for piece in strip] == list(state.pieces)
         assert about["next"] == state.next
@@ -62,6 +81,7 @@ def test_the_signature_holds_every_merge(query, demo):
         assert arrays["joints"][first[k] : first[k + 1] - 1].tolist() == list(state.joints)
     if len(states) > 7:
         assert str(states[7].merge.rank) in meta["captions"][7]
+    return meta
 
 
 def test_the_word_we_start_with_has_merges_enough():
@@ -141,7 +161,7 @@ def test_an_id_left_out_is_in_the_link():
 
 
 def test_special_tokens_and_a_chat():
-    app = open_page(PAGE, look="special", way="cl100k_base")
+    app = open_page(PAGE, look="special", way="cl100k_base", at="the-string-itself")
     chat, typed, put, model = strips(app, "chat")
     assert [p[0] for p in chat if p[3]] == ["<|im_start|>", "<|im_end|>"] * 2 + ["<|im_start|>"]
     known = tokenizer.encoding("cl100k_base")
@@ -199,12 +219,29 @@ def test_one_answer_is_offered_once(word, answer):
 
 
 def test_a_new_word_is_guessed_anew():
-    app = open_page(PAGE, word="strawberry", pieces="between", merge="5")
+    app = open_page(PAGE, word="strawberry", pieces="between", rare="5", merge="7")
     assert "**Right.**" in words(app)
     app.text_input(key="word").set_value("unhappiness").run()
     assert "Right." not in words(app)
-    slider = picture(app, "merges")[0]["slider"]
-    assert slider["stops"][slider["at"]] == 0
+    stands = {key: picture(app, key)[0]["slider"] for key in ("rare", "merges")}
+    assert {key: slider["stops"][slider["at"]] for key, slider in stands.items()} == {"rare": 0, "merges": 7}
+
+
+def test_another_sentence_is_guessed_anew():
+    app = open_page(PAGE, sentence_pieces="words", merge="7", rare="5")
+    assert "13 pieces for 12 words" in words(app)
+    assert "**Right.**" in words(app)
+    app.text_area(key="words").set_value("The cat sat").run()
+    assert "Right." not in words(app)
+    stands = {key: picture(app, key)[0]["slider"] for key in ("rare", "merges")}
+    assert {key: slider["stops"][slider["at"]] for key, slider in stands.items()} == {"rare": 5, "merges": 0}
+
+
+def test_nothing_tells_how_many_pieces_before_the_guess():
+    app = open_page(PAGE, depth="idea")
+    assert "13 pieces" not in words(app)
+    assert "fall apart" not in words(app)
+    assert "fall apart" in words(open_page(PAGE, depth="idea", pieces="between"))
 
 
 def test_an_emptied_word_is_explained():
@@ -290,6 +327,12 @@ def test_a_word_in_two_meanings(sense):
 
 def test_one_blank_too_many_and_writing_on():
     app = open_page(PAGE, writing="true", written="5")
+    with pytest.raises(AssertionError, match="no picture"):
+        picture(app, "next_1")
+    app = open_page(PAGE, writing="true", written="5", blank_guess="same")
+    assert "You read it alike, the model does not" in words(app)
+    assert "**Not quite.**" in words(app)
+    assert "**Right.**" in words(open_page(PAGE, blank_guess="other"))
     assert picture(app, "next_0")[0]["names"][0] == "Amy"
     assert picture(app, "next_1")[0]["names"][0] != "Amy"
     meta, written = picture(app, "story")[0], table.write_on(sentence.of(sentence.read(sentence.SENTENCE)))
@@ -313,7 +356,8 @@ def test_the_prediction_is_answered_by_the_merges(word, answer):
 
 def test_the_check_counts_merges():
     app = open_page(PAGE, words="unbelievable")
-    n = len("unbelievable") - len(tokenizer.encoding("gpt2").encode("unbelievable"))
+    merges = len("unbelievable") - len(tokenizer.encoding("gpt2").encode("unbelievable"))
+    n = len("unbelievable") - (merges + 1) // 2
     app.number_input(key="check").set_value(float(n)).run()
     assert "Right" in words(app)
     app.number_input(key="check").set_value(n + 1.0).run()
@@ -321,12 +365,14 @@ def test_the_check_counts_merges():
 
 
 def test_a_link_restores_everything():
-    app = open_page(PAGE, word="strawberry", encoding="cl100k_base", merge="4", words="The cat sat.", token="2")
-    slider = picture(app, "merges")[0]["slider"]
-    assert slider["stops"][slider["at"]] == 4
+    link = dict(word="strawberry", encoding="cl100k_base", merge="3", rare="4", words="The cat sat.", token="2")
+    app = open_page(PAGE, **link)
+    for key, stop in (("merges", 3), ("rare", 4)):
+        slider = picture(app, key)[0]["slider"]
+        assert slider["stops"][slider["at"]] == stop
     assert picture(app, "tokens")[0]["state"] == {"piece": 2}
-    assert app.query_params["merge"] in ("4", ["4"])
-    assert set(open_page(PAGE).query_params) <= {"lang"}
+    assert app.query_params["merge"] in ("3", ["3"])
+    assert set(open_page(PAGE, depth="idea").query_params) <= {"lang"}
 
 
 @pytest.mark.parametrize(
@@ -351,6 +397,7 @@ CHOSEN = dict(
     encoding="cl100k_base",
     front="true",
     merge="4",
+    rare="6",
     words="The cat sat.",
     ways="gpt2,bytes",
     speed="200",
@@ -379,15 +426,15 @@ def test_every_choice_survives_leaving_and_coming_back(look):
     app = open_page(PAGE, **chosen, pieces="letters")
     for again in (app, come_back(app, PAGE), open_page(PAGE, **address(app))):
         assert address(again) == chosen
-        at = {key: picture(again, key)[0]["slider"] for key in ("merges", "grown", "curve", "story")}
+        at = {key: picture(again, key)[0]["slider"] for key in ("merges", "rare", "grown", "curve", "story")}
         stand = {key: slider["stops"][slider["at"]] for key, slider in at.items()}
-        assert stand == {"merges": 4, "grown": 258, "curve": 258, "story": 3}
+        assert stand == {"merges": 4, "rare": 6, "grown": 258, "curve": 258, "story": 3}
         assert picture(again, "tokens")[0]["state"] == {"piece": 2}
         assert picture(again, "rows")[0]["quantity"] == "embed_product"
         assert again.text_area(key="learn").value == chosen["learn"]
         assert "Dad put the money in the bank" in words(again)
         if look == "special":
-            assert "<|im_start|>assistant\nSam.<|im_end|>" in "\n".join(block.value for block in again.code)
+            assert b"assistant\nSam." in b"".join(bytes.fromhex(piece[2]) for piece in strips(again, "chat")[0])
         if look == "round":
             assert picture(again, "back")[0]["slider"]["at"] == 2
     assert "**Not quite.**" in words(app), "the guess stays with the session"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,10 +13,10 @@ from core import tokenizer
 from core.lab import text as sentence
 from core.lab.subject import STORIES
 from core.topics.tokens import bpe, table
-from pages.shared import address, controls, frame, headings
+from pages.shared import address, controls, frame, headings, readers, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import lines, live, matrix, pieces
-from pages.shared.text import N_, _, prose, say
+from pages.shared.text import N_, _, filled, prose, say
 
 WORD = "unbelievably strange tokenization, unfortunately misunderstood"
 MODEL = "stories15M"
@@ -35,41 +36,74 @@ VIEWS = {
     "special": N_("special tokens"),
     "find": N_("the vocabulary"),
 }
+NEARLY = 1.25  # pieces a word that still count as one a word
 LONGEST_LESSON = 4000  # characters of a text to learn from
 
 
-# ---- one word, merge by merge ----
+# ---- merge by merge: the sentence, then a rare word ----
 
 
-def word() -> bpe.Demo:
-    """The visitor's word and the encoding whose table merges it."""
-    left, middle, right = st.columns([4, 3, 1.6], vertical_alignment="bottom")
-    with left:
-        typed = controls.typed("A word, or a few", WORD, key="word", longest=400)
-    with middle:
-        encoding = controls.pick("Encoding", tokenizer.ENCODINGS, "gpt2", key="encoding")
-    with right:
-        front = controls.switch("blank in front", False, key="front", help="Text in the middle of a sentence has one.")
+@dataclass(frozen=True)
+class Cut:
+    """A text whose merges are shown. guess: its prediction's name; slider: its word in the address."""
+
+    demo: bpe.Demo
+    guess: str
+    slider: str
+
+
+def _encoding() -> tuple[str, bool]:
+    """The table that merges, and whether a blank stands in front."""
+    known = readers.of(tokenizer.ENCODINGS)
+    return controls.Setting("encoding", "gpt2", known).now(), bool(controls.Setting("front").now())
+
+
+def settings() -> None:
+    """The table in one line; it opens on a click."""
+    encoding, front = _encoding()
+    label = N_("table of «encoding» · blank in front") if front else N_("table of «encoding»")
+    with spine.settings(filled(_(label), encoding=encoding)):
+        controls.pick("Encoding", tokenizer.ENCODINGS, "gpt2", key="encoding")
+        controls.switch("blank in front", False, key="front", help="Text in the middle of a sentence has one.")
+
+
+def of_text(text: str) -> Cut:
+    """The beginning of the visitor's sentence."""
+    return _cut(text, "sentence_pieces", "merge")
+
+
+def word() -> Cut:
+    """A word of the visitor's, or a few: rare ones to begin with."""
+    typed = controls.typed("A word, or a few", WORD, key="word", longest=400)
     read = tokenizer.as_typed(typed or "", WORD, bpe.LONGEST_WORD)
     with st.container():  # always there: what is said in it moves nothing below
-        if "cut" in read.notes:
-            say("Only the first «n» characters are merged here.", n=bpe.LONGEST_WORD)
         if "empty" in read.notes:
             say("The box is empty, so here is an example.")
-    if address.changed("word", read.text):  # the guess and the merges were another word's
-        address.forget("merge")
-        predict.forget("pieces")
-    return bpe.Demo(" " * front + read.text, encoding)
+        return _cut(typed or read.text, "pieces", "rare")
 
 
-def prediction(demo: bpe.Demo) -> str | None:
+def _cut(text: str, guess: str, slider: str) -> Cut:
+    read = tokenizer.as_typed(text, WORD, bpe.LONGEST_WORD)
+    with st.container():
+        if "cut" in read.notes:
+            say("Only the first «n» characters are merged here.", n=bpe.LONGEST_WORD)
+    if address.changed(guess, read.text):  # the guess and the merges were another text's
+        address.forget(slider)
+        predict.forget(guess)
+    encoding, front = _encoding()
+    return Cut(bpe.Demo(" " * front + read.text, encoding), guess, slider)
+
+
+def prediction(cut: Cut) -> str | None:
     """How many pieces? The answer is the last state's."""
+    demo = cut.demo
     final = frame.cached(bpe.run, demo)[-1]
     n, words, letters = len(final.pieces), max(1, len(demo.word.split())), len(demo.word)
-    answer = "letters" if n == letters else "words" if n == words else "between" if n < letters else "more"
-    question = N_("Guess first: how many pieces does «encoding» make of these «letters» characters?")
+    few = n <= NEARLY * words
+    answer = "letters" if n == letters else "words" if few else "between" if n < letters else "more"
+    question = N_("Guess: how many pieces does «encoding» make of these «letters» characters?")
     options = {
-        "words": N_("one a word"),
+        "words": N_("about one a word"),
         "between": N_("in between"),
         "letters": N_("one a character"),
         "more": N_("more than characters"),
@@ -87,11 +121,12 @@ def prediction(demo: bpe.Demo) -> str | None:
         "?": N_("«n» pieces for «words» words and «letters» characters. Drag the slider and watch them form."),
     }
     values = dict(encoding=demo.encoding, n=n, words=words, letters=letters, bytes=len(demo.word.encode()))
-    return predict.ask(predict.Prediction("pieces", question, options, answer, because), **values)
+    return predict.ask(predict.Prediction(cut.guess, question, options, answer, because), **values)
 
 
-def merges(demo: bpe.Demo, asked: bool) -> None:
-    """The signature: every state from bytes to pieces, one a stop."""
+def merges(cut: Cut, asked: bool) -> None:
+    """Every state from bytes to pieces, one a stop. The sentence's is the signature."""
+    demo, first = cut.demo, cut.slider == "merge"
     states = frame.cached(bpe.run, demo)
     strips = [
         pieces.Strip(
@@ -103,21 +138,24 @@ def merges(demo: bpe.Demo, asked: bool) -> None:
         )
         for found, state in zip(frame.cached(bpe.shown, demo), states, strict=True)
     ]
-    dial = controls.Dial("merge", N_("Merges"), range(len(states)), 0)
+    dial = controls.Dial(cut.slider, N_("Merges"), range(len(states)), 0)
     pieces.show(
         live.Picture(
-            key="merges",
+            key="merges" if first else "rare",
             quantity="merges",
             says=_("A word in pieces, from single bytes to the pieces that a model gets."),
             slider=dial.slider(),
             captions=[_told(k, state) for k, state in enumerate(states)],
-            signature=True,
+            signature=first,
             released=dial.receive,
         ),
         strips,
     )
-    prose("tokens", "merging", encoding=demo.encoding)
-    if (asked or dial.now()) and bpe.agrees(demo, states[-1]):
+    if first:
+        prose("tokens", "merging", encoding=demo.encoding)
+    elif asked or dial.now():
+        prose("tokens", "rare")
+    if (asked or dial.now()) and spine.deep() and bpe.agrees(demo, states[-1]):
         template = N_("Checked: tiktoken itself cuts this text into the same «n» pieces, after «k» merges.")
         say(template, n=len(states[-1].pieces), k=len(states) - 1)
 
@@ -151,10 +189,12 @@ EXAMPLES = (
 def your_text() -> tokenizer.Typed:
     """The running sentence, here as it was typed: nothing is trimmed, so it may be anything at all."""
 
-    left, right = st.columns([5, 1], vertical_alignment="bottom")
-    with right, st.popover(_("Examples"), width="stretch"):
+    left, middle, right = st.columns([5, 1.2, 1.8], vertical_alignment="center")
+    with middle, st.popover(_("Examples"), width="stretch"):
         for i, (text, name) in enumerate(EXAMPLES):
             st.button(_(name), key=f"text_{i}", on_click=_type, args=(text,), width="stretch")
+    with right:
+        settings()
     with left:
         box = partial(st.text_area, _("Your sentence"), height=68)
         read, notes = controls.text_box(sentence.SENTENCE, _as_typed, box)

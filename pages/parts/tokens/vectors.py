@@ -14,9 +14,9 @@ from core.lab import text as sentence
 from core.topics.tokens import bpe
 from core.topics.tokens import table as vectors
 from pages.parts.tokens import cutting
-from pages.shared import controls, frame, headings, readers
+from pages.shared import controls, frame, headings, readers, spine
 from pages.shared.asks import check as checks
-from pages.shared.asks import mistakes
+from pages.shared.asks import mistakes, predict
 from pages.shared.pictures import bars, code, lines, live, matrix, pieces, plane
 from pages.shared.text import N_, _, prose, say
 
@@ -47,13 +47,17 @@ def rows(text: str) -> None:
         tools=False,
     )
     left, right = st.columns([3, 2], gap="medium")
+    made = str(controls.Setting("made").now())
     with left:
-        made = controls.choice("Made by", MADE, "lookup", key="made", hide_label=True)
+        if spine.deep():
+            controls.choice("Made by", MADE, "lookup", key="made", hide_label=True)
         _rows(reading, at, made == "product")
     with right:
         _neighbours(token, id)
-        _map(reading)
-    code.show(PRODUCT if made == "product" else EMBED)
+        if spine.deep():
+            _map(reading)
+    if spine.deep():
+        code.show(PRODUCT if made == "product" else EMBED)
 
 
 def vectors_of(reading: Any) -> tuple[tokenizer.Piece, ...]:
@@ -72,7 +76,7 @@ def _rows(reading: Any, at: int, product: bool) -> None:
         step.value[:, :SHOWN],
         rows=names,
         columns=None,
-        look=matrix.Look(row_title=N_("token"), column_title=N_("dimension"), flat=18),
+        look=matrix.Look(row_title=N_("token"), column_title=N_("dimension"), flat=18 if spine.deep() else 16),
         row=at,
     )
     n = len(reading.ids)
@@ -82,6 +86,9 @@ def _rows(reading: Any, at: int, product: bool) -> None:
             "«n» × «rows» × «width» = «many» multiplications, nearly all by zero. Largest difference: **«gap»**."
         )
         say(template, n=n, rows=f"{size.rows:,}", width=size.width, many=multiplied, gap=f"{vectors.gap(trace):g}")
+    elif not spine.deep():
+        prose("tokens", "row", width=size.width, shown=SHOWN, rows=f"{size.rows:,}")
+        return
     else:
         template = N_("Copied: «n» rows of «width» numbers. As a product it would be «many» multiplications.")
         say(template, n=n, width=size.width, many=multiplied)
@@ -185,26 +192,49 @@ def senses() -> None:
 # ---- from text to text ----
 
 
+BLANK = "blank_guess"  # the guess
+
+
+def guess_blank(text: str) -> str | None:
+    """One blank more at the end: what does the model say then?"""
+    reading = sentence.read(text)
+    first, second = (frame.cached(vectors.outlook, shown).words[0] for shown in (reading.text, reading.text + " "))
+    answer = "other" if first.id != second.id else "less" if second.p < first.p - 0.05 else "same"
+    said = N_("“«first»” («p») becomes “«second»” («q»).")
+    options = {"same": N_("the same word"), "less": N_("the same, less sure"), "other": N_("something else")}
+    because = dict.fromkeys((*options, predict.UNSURE), said)
+    if answer == "other":
+        because["same"] = N_(
+            "You read it alike, the model does not: a blank is an id. “«first»” («p») becomes “«second»” («q»)."
+        )
+    question = N_("Guess: one blank is typed at the end. What does the model say then?")
+    values = dict(first=first.token, p=f"{first.p:.1%}", second=second.token, q=f"{second.p:.1%}")
+    return predict.ask(predict.Prediction(BLANK, question, options, answer, because), **values)
+
+
 def whole_way(text: str) -> None:
     """Text, ids, vectors, one score a token, a next id, text again; and what one blank too many does."""
     reading = sentence.read(text)
-    prose("tokens", "way", tokens=len(reading.ids), width=vectors.ours().width, rows=f"{vectors.ours().rows:,}")
+    if spine.deep():
+        prose("tokens", "way", tokens=len(reading.ids), width=vectors.ours().width, rows=f"{vectors.ours().rows:,}")
+    guessed = guess_blank(text) is not None
     columns = st.columns(2, gap="medium")
     cases = ((reading.text, N_("as it stands")), (reading.text + " ", N_("with one blank at the end")))
-    answer = None
+    answer = frame.cached(vectors.outlook, reading.text).words[0]
     for i, (column, (shown, name)) in enumerate(zip(columns, cases, strict=True)):
         found = frame.cached(vectors.outlook, shown)
-        answer = answer or found.words[0]
         with column:
             ending = frame.cached(vectors.pieces, shown)[-8:]
             pieces.show(
-                live.Picture(key=f"ending_{i}", quantity="ids", says=_("The last pieces of the text.")),
+                live.Picture(key=f"tail_{i}", quantity="ids", says=_("The last pieces of the text.")),
                 [pieces.Strip(ending, title=f"{_(name)} · {_('the last pieces')}")],
                 tools=False,
             )
-            bars.next_words(list(found.words[:5]), key=f"next_{i}", answer=answer.id)
-    prose("tokens", "blank")
-    if controls.switch("Let it write on", False, key="writing"):
+            if guessed or not i:
+                bars.next_words(list(found.words[:5]), key=f"next_{i}", answer=answer.id)
+    if guessed:
+        prose("tokens", "blank")
+    if spine.deep() and controls.switch("Let it write on", False, key="writing"):
         _writing(reading)
 
 
@@ -242,18 +272,19 @@ def _writing(reading: Any) -> None:
 
 
 def check(text: str) -> None:
-    """Every merge takes one piece away."""
+    """Every merge takes one piece away. Asked of a place half-way, for the number of pieces is guessed above."""
     n_bytes, n = len(text.encode()), len(cutting.cut(text, "gpt2"))
-    question = N_("Your sentence has «bytes» bytes, and gpt2 makes «n» pieces of it. How many merges was that?")
+    merges = (n_bytes - n + 1) // 2
+    question = N_("Your sentence has «bytes» bytes. How many pieces are left after «merges» merges?")
     checks.number(
         question,
-        n_bytes - n,
+        n_bytes - merges,
         key="check",
         hint=N_("At the start every byte is a piece of its own. What does one merge do to the number of pieces?"),
-        how=N_("Every merge makes one piece of two: «bytes» − «n» = «answer»."),
+        how=N_("Every merge makes one piece of two: «bytes» − «merges» = «answer»."),
         tolerance=1e-6,
         bytes=n_bytes,
-        n=n,
+        merges=merges,
     )
 
 

@@ -364,6 +364,9 @@ CASES: dict[str, Case] = {
         lambda g: query.onward(g.demo(query)), lambda r: near(r.p[0], [word.p for word in r.words])
     ),
     "projections.query.flip": Case(lambda g: query.flip(g.demo(query))),
+    "projections.query.heard": Case(
+        lambda g: query.heard(g.demo(query), 30), lambda r: r is None or 0 <= r.after <= 1 >= r.before > 0
+    ),
     "projections.query.pair": Case(lambda g: query.pair(g.demo(query))),
     "projections.query.alike": Case(lambda g: query.alike(g.demo(query))),
     "rope.clocks.meeting": Case(lambda g: clocks.meeting(g.clocks())),

@@ -152,6 +152,19 @@ def test_the_library_is_a_softmax(asked):
         ln.library((1.0, 0.0, 0.0))
 
 
+def test_one_wish_grows_and_every_book_answers():
+    made = ln.wished()
+    assert (len(ln.WISHES), ln.WISHES[0], ln.WISHES[12], ln.WISHES[-1]) == (49, 0, 1, 4)
+    for i, wish in enumerate(ln.WISHES):
+        scores = np.array([1 + wish, 1, wish])
+        np.testing.assert_allclose(made.scores[i], scores, atol=1e-6)
+        np.testing.assert_allclose(made.shares[i], np.exp(scores) / np.exp(scores).sum(), atol=1e-6)
+    np.testing.assert_allclose(
+        made.shares[12], ln.library((1, 1, 0, 0, 0)).shares[ln.TEMPERATURES.index(1.0)], atol=1e-6
+    )
+    np.testing.assert_allclose(made.mixture.sum(1), 1, atol=1e-6)
+
+
 def test_the_library_in_circulation_is_no_softmax():
     made = ln.quoted()
     assert made.softmax == pytest.approx((0.51, 0.22, 0.27), abs=5e-3)

@@ -129,9 +129,14 @@ def test_the_next_word_is_what_transformers_writes_with_that_query(theirs, demo,
 
     hook = theirs.model.layers[demo.layer].self_attn.q_proj.register_forward_hook(ask)
     with torch.inference_mode():
-        probs = theirs(torch.tensor([demo.text.ids])).logits[0, -1].softmax(-1).numpy()
+        seen = theirs(torch.tensor([demo.text.ids]), output_attentions=True)
     hook.remove()
+    probs = seen.logits[0, -1].softmax(-1).numpy()
     np.testing.assert_allclose(after.p[frame], probs[[w.id for w in after.words]], atol=1e-3)
+    above = [layer[0, :, -1].numpy() for layer in seen.attentions[demo.layer + 1 :]]
+    assert len(above) == len(after.later)
+    for ours, layer in zip(after.later, above, strict=True):
+        np.testing.assert_allclose(ours[frame], layer, atol=1e-3)
 
 
 def test_the_smallest_turn_to_another_word():
@@ -143,6 +148,16 @@ def test_the_smallest_turn_to_another_word():
     assert other.word == first[frame]
     assert other.key == np.argmax(turn.shares[frame])
     assert (other.word, READING.tokens[other.key]) == ("Sam", "Amy")
+
+
+def test_the_head_above_that_hears_of_the_turn():
+    later, frame = pj.onward(DEMO).later, pj.ANGLES.index(pj.flip(DEMO).angle)
+    found = pj.heard(DEMO, frame)
+    assert (found.layer, found.head, READING.tokens[found.token]) == (5, 1, "Amy"), "the head that reads the receiver"
+    fallen = later[0, 0].max(-1) - later[0, frame][np.arange(6), later[0, 0].argmax(-1)]
+    assert found.head == fallen.argmax()
+    assert found.before - found.after == pytest.approx(fallen.max(), abs=1e-6)
+    assert pj.heard(pj.Demo(DEMO.text, 5, 1), 30) is None, "nobody is above the last block"
 
 
 def test_names_tell_repeated_tokens_apart():
