@@ -66,4 +66,4 @@ def _code() -> None:
         st.image(
             code.svg_inline(scale=4, border=2, light="white"), width=PIXELS, alt=_("A QR code of this page's address")
         )
-        say("Point a telephone here: this page opens, just as it was printed.")
+        say("Point a telephone here: this very page opens.")
