@@ -43,18 +43,18 @@ def test_the_heads_of_the_model_at_every_volume(query, demo):
 
 def test_the_first_screen_is_one_head_against_two():
     digits = (1, 0, 2, 9, 3, 8, 4, 7, 5, 6, 1, 0)
-    app = open_page(PAGE, digits="102938475610", toy_volume="0.2", depth="idea")
+    app = open_page(PAGE, digits="102938475610", toy_volume="0.1", depth="idea")
     found = neighbours.turned(digits)
     meta, arrays = picture(app, "toy_sure")
     np.testing.assert_allclose(arrays["values"], found.p, atol=1e-6)
     assert (meta["signature"], meta["slider"]["name"], meta["slider"]["at"]) == (True, "toy_volume", 5)
-    assert len(meta["slider"]["stops"]) == 51
+    assert len(meta["slider"]["stops"]) == 56
     assert meta["columns"] == [str(d) for d in digits]
     assert f"at {found.right[5]} of 12" in meta["captions"][5]
     assert f"at {found.share[5]:.0%}" in meta["captions"][5]
     np.testing.assert_allclose(picture(app, "toy_maps")[1]["values"], found.weights, atol=1e-3)
     bare = picture(open_page(PAGE), "toy_sure")[0]
-    assert bare["slider"]["at"] == 25, "two heads, before one is asked about"
+    assert bare["slider"]["at"] == 50, "two heads, before one is asked about"
 
 
 @pytest.mark.parametrize(("guess", "opening"), [("tenth", "Right."), ("half", "Not quite."), ("?", "")])
@@ -216,7 +216,7 @@ def test_a_head_with_two_habits_has_two_right_answers(guess, right):
 
 
 CHOICES = {
-    "toy_volume": "0.2", "loud": "4,3", "volume": "0.4", "part": "2,40", "muted": "0.0_4.4", "click": "alone", "kv": "-125",
+    "toy_volume": "0.1", "loud": "4,3", "volume": "0.4", "part": "2,40", "muted": "0.0_4.4", "click": "alone", "kv": "-125",
     "workings": "fresh", "fresh_h": "12", "init": "0.1",
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from core.lab import text as sentence
 from core.lab.memory import MEMORY
 from core.nets import dates as ed
 from core.nets import dates_task
-from core.topics.masks import gradients, in_numpy, padding, patterns
+from core.topics.masks import gradients, in_numpy, padding, patterns, reach
 from core.whatif import Change
 from tests.pages.opening import address, come_back, open_page, picture, words
 
@@ -25,13 +25,33 @@ def text(app):
     return words(app).replace("\\", "")
 
 
+def test_the_first_screen_is_the_reach_of_a_word_and_what_it_does():
+    app = open_page(PAGE, mask_reach="-997", depth="idea")
+    found = patterns.frames(demo("reach", 0))
+    meta, arrays = picture(app, "sight")
+    np.testing.assert_allclose(arrays["values"], found.weights, atol=1e-6)
+    np.testing.assert_array_equal(arrays["shut"], found.shut)
+    assert (meta["signature"], meta["slider"]["name"], meta["slider"]["at"]) == (True, "mask_reach", 2)
+    assert meta["slider"]["stops"] == list(patterns.stops("reach", N))
+    bars, moving = picture(app, "sight_next")
+    np.testing.assert_allclose(moving["values"], found.probs, atol=1e-6)
+    assert bars["slider"]["stops"] == meta["slider"]["stops"]
+    assert bars["slider"]["together"]
+    assert meta["slider"]["together"]
+    for at, size in enumerate(meta["slider"]["stops"]):
+        assert bars["captions"][at].endswith(f"{reach.loss(int(size)):.2f}")
+        assert f"= {found.probs[at, 0]:.3f}" in bars["captions"][at]
+    bare = picture(open_page(PAGE, depth="idea"), "sight")[0]["slider"]
+    assert bare["stops"][bare["at"]] == reach.CAUSAL
+
+
 def test_the_bare_address_opens_at_the_causal_mask():
-    app = open_page(PAGE)
+    app = open_page(PAGE, depth="idea")
     meta, arrays = picture(app, "masked")
     slider = meta["slider"]
-    assert (meta["signature"], meta["paint"], slider["name"]) == (True, True, "mask_window")
+    assert (meta["paint"], slider["name"]) == (True, "mask_window")
     assert slider["stops"][slider["at"]] == N
-    assert slider["stops"] == list(range(N, 0, -1))
+    assert slider["stops"] == list(range(1, N + 1))
     np.testing.assert_allclose(arrays["values"], patterns.frames(demo()).weights, atol=1e-6)
     assert set(app.query_params) <= {"lang"}
     assert "No leak." in text(app)
@@ -115,7 +135,7 @@ def test_of_a_long_text_the_batch_takes_the_beginning():
 
 def test_the_mask_itself_can_be_shown():
     _meta, arrays = picture(open_page(PAGE, mask_shows="added"), "masked")
-    np.testing.assert_array_equal(arrays["values"][0], np.triu(np.full((N, N), -np.inf), 1))
+    np.testing.assert_array_equal(arrays["values"][-1], np.triu(np.full((N, N), -np.inf), 1))
 
 
 @pytest.mark.parametrize(("choice", "right"), [("rises", True), ("falls", False), ("?", False)])
@@ -209,11 +229,12 @@ def test_junk_in_the_link_is_left_out():
         "<x>",
     )
     more = dict.fromkeys(
-        ["pad_side", "date_block", "date_head", "date_step", "date_cell", "unmasked", "mask_depth"], "99,99"
+        ["mask_reach", "pad_side", "date_block", "date_head", "date_step", "date_cell", "unmasked", "mask_depth"],
+        "99,99",
     )
     app = open_page(PAGE, **junk, **more, mask_travel="true", layer="77", head="x")
     assert not app.exception
-    assert picture(app, "masked")[0]["slider"]["at"] == 0
+    assert picture(app, "masked")[0]["slider"]["at"] == N - 1
     assert "No leak." in text(app)
 
 
@@ -225,7 +246,7 @@ def test_the_check_is_about_the_visitors_own_window():
 
 
 CHOICES = {
-    "layer": "4", "head": "4", "mask_kind": "global", "mask_global": "8", "mask_shows": "added", "mask_paint": "3-10-6",
+    "layer": "4", "head": "4", "mask_reach": "3", "mask_kind": "global", "mask_global": "8", "mask_shows": "added", "mask_paint": "3-10-6",
     "mask_travel": "true", "mask_depth": "2", "mask_true": "keep", "mask_fill": "1e9", "mask_float": "float16",
     "mask_k": "0", "pad_side": "right", "pad_mask": "false", "date": "21st Nov 1989", "date_block": "1",
     "date_head": "1", "date_step": "4", "date_cell": "3,2",
@@ -245,7 +266,17 @@ def test_every_choice_survives_leaving_and_coming_back():
 def _state(app):
     """What the pictures show: where their sliders stand, and their cells."""
     found = {}
-    for key in ("masked", "masked_next", "gradients", "cooked", "date_cross", "date_next", "date_decoder"):
+    for key in (
+        "sight",
+        "sight_next",
+        "masked",
+        "masked_next",
+        "gradients",
+        "cooked",
+        "date_cross",
+        "date_next",
+        "date_decoder",
+    ):
         meta = picture(app, key)[0]
         found[key] = (meta["slider"]["at"], meta["state"])
     return found

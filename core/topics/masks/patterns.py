@@ -18,6 +18,7 @@ from core.lab import subject
 from core.lab import text as sentence
 from core.lab.text import Text
 from core.softmax import entropy
+from core.topics.masks import reach
 from core.trace import Trace, to_numpy
 from core.watch import overhear
 from core.whatif import Change, WhatIf
@@ -33,7 +34,8 @@ def pattern(kind: str, n: int, size: int) -> Tensor:
     """(query, key), True where a query may look. Beside what is named, j <= i everywhere.
 
     window: at most `size` tokens back, itself included; n is the causal mask. global: the same, and token 0 always.
-    prefix: the first `size` tokens are seen by all, also by those before them; 1 is the causal mask, n no mask at all.
+    reach: as `core.topics.masks.reach` counts it, from itself alone to everything. prefix: the first `size` tokens are
+    seen by all, also by those before them; 1 is the causal mask, n no mask at all.
     padding: the first `size` tokens stand for padding, nobody may look at them. Raises KeyError for another kind.
     """
     j = torch.arange(n)
@@ -41,26 +43,27 @@ def pattern(kind: str, n: int, size: int) -> Tensor:
     return {
         "window": lambda: allowed_pairs("window", n, size),
         "global": lambda: allowed_pairs("window", n, size) | (j == 0),
+        "reach": lambda: reach.pattern(n, size),
         "prefix": lambda: causal | (j < size),
         "padding": lambda: causal & (j >= size),
     }[kind]()
 
 
 def stops(kind: str, n: int) -> tuple[int, ...]:
-    """The sizes a slider offers, from the causal mask away: n to 1 for windows, 1 to n for a prefix, 0 to n - 1 for
+    """The sizes a slider offers; to the right more is in reach: 1 to n for windows and for a prefix, n - 1 to 0 for
     padding. A long text gets the small sizes and ever wider steps, for that is where most happens."""
     most, sizes = max(2, min(MOST_STOPS, AT_ONCE // n)), [1]
+    if kind == "reach":
+        return reach.sizes(n, most)
     while sizes[-1] < n:
         ratio = (n / sizes[-1]) ** (1 / (most - len(sizes)))
         sizes.append(max(sizes[-1] + 1, round(sizes[-1] * ratio)))
-    if kind in ("window", "global"):
-        return tuple(reversed(sizes))
-    return tuple(size - (kind == "padding") for size in sizes)
+    return tuple(size - 1 for size in reversed(sizes)) if kind == "padding" else tuple(sizes)
 
 
 def usual(kind: str, n: int) -> int:
-    """Where the slider starts, its first stop: the causal mask."""
-    return {"window": n, "global": n, "prefix": 1, "padding": 0}[kind]
+    """Where the slider starts: the causal mask."""
+    return {"reach": reach.CAUSAL, "window": n, "global": n, "prefix": 1, "padding": 0}[kind]
 
 
 def forbidden(kind: str, n: int, size: int) -> Tensor:

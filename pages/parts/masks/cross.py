@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.nets import dates as ed
 from core.nets import dates_task
-from pages.shared import controls, frame
+from pages.shared import controls, frame, readers, spine
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, filled, prose, say
 
@@ -18,16 +18,20 @@ STOPS = tuple(range(1, dates_task.LENGTH + 1))
 
 def typed() -> tuple[dates_task.Source, int, int]:
     """The visitor's date, as the model can read it, and a head; what was left out is said."""
+    deep = spine.deep()
     one, two, three, four = st.columns([4, 1.6, 1.6, 1.6], vertical_alignment="bottom")
-    with four, st.popover(_("Examples"), width="stretch"):
+    with four if deep else two, st.popover(_("Examples"), width="stretch"):
         for i, text in enumerate(EXAMPLES):
             st.button(filled("«text»", text=text), key=f"date_{i}", on_click=_choose, args=(text,), width="stretch")
     with one:
-        text = controls.typed("A date, in English", dates_task.TEXT, key="date", longest=200)
-    with two:
-        block = controls.pick("Block", range(ed.CONFIG.n_layers), 0, key="date_block")
-    with three:
-        head = controls.pick("Head", range(ed.CONFIG.n_heads), 0, key="date_head")
+        text = controls.typed("A date, in English", dates_task.TEXT, key="date", longest=200, hide_label=not deep)
+    block = controls.Setting("date_block", 0, readers.of(range(ed.CONFIG.n_layers))).now()
+    head = controls.Setting("date_head", 0, readers.of(range(ed.CONFIG.n_heads))).now()
+    if deep:
+        with two:
+            block = controls.pick("Block", range(ed.CONFIG.n_layers), 0, key="date_block")
+        with three:
+            head = controls.pick("Head", range(ed.CONFIG.n_heads), 0, key="date_head")
     source = dates_task.read(text or "")
     unknown = source.unknown[:12] + "…" * (len(source.unknown) > 12)
     if "unknown" in source.notes:
@@ -49,15 +53,25 @@ def cross() -> None:
     source, block, head = typed()
     demo = ed.Demo(source.text)
     found = frame.cached(ed.unfold, demo, block, head)
-    _result(source, ed.answer(frame.cached(ed.run, demo)))
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown(f"**{_('Cross-attention: the written asks, the read answers')}**")
+        if spine.deep():
+            st.markdown(f"**{_('Cross-attention: the written asks, the read answers')}**")
         _cross(found)
     with right:
-        st.markdown(f"**{_('The candidates for this sign')}**")
-        _next(found)
+        _result(source, ed.answer(frame.cached(ed.run, demo)))
         prose("masks", "cross", written=len(found.written), read=len(found.source))
+        if spine.deep():
+            st.markdown(f"**{_('The candidates for this sign')}**")
+            _next(found)
+    if spine.deep():
+        prose("masks", "rectangle")
+        _both(found)
+        _about(demo)
+
+
+def _both(found: ed.Unfolding) -> None:
+    """The encoder's own attention and the decoder's."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{_('Encoder: every sign reads all signs, no mask')}**")
@@ -65,6 +79,10 @@ def cross() -> None:
     with right:
         st.markdown(f"**{_('Decoder: only what has been written')}**")
         _decoder(found)
+
+
+def _about(demo: ed.Demo) -> None:
+    """The block's three steps, the size of the model, and its numbers."""
     prose(
         "masks", "blocks", parameters=f"{frame.cached(ed.size):,}", accuracy=f"{frame.cached(_accuracy):.1%}", n=TESTED
     )
@@ -130,9 +148,10 @@ def _cross(found: ed.Unfolding) -> None:
         look=matrix.Look(
             row_title=N_("written"),
             column_title=N_("read"),
-            strip="{row}",
+            strip="{row}" if spine.deep() else "",
             closed=N_("not written yet"),
             tall=330,
+            row_height=None if spine.deep() else 17,
             most=36,
         ),
         shut=found.cross_shut,

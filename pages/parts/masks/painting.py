@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from core.lab import story_losses as recorded
 from core.lab import subject
 from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.masks import gradients
 from core.topics.masks import patterns as mk
-from core.whatif import Change
-from pages.shared import controls, frame, story
-from pages.shared.asks import predict
+from pages.shared import controls, frame, spine
 from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, filled, prose, say
 
@@ -33,50 +31,8 @@ SIZES = {
     "padding": N_("Tokens that count as padding"),
 }
 SHOWN = {"weights": N_("the weights"), "added": N_("the mask: 0 or −∞")}
-LOOKS = {"weights": matrix.Look(tall=430), "added": matrix.Look(tall=430, bound=1.0, digits=0, closed=N_("−∞"))}
-
-
-# ---- the text, and a guess ----
-
-
-def text() -> tuple[Reading, int, int]:
-    """The sentence and the head whose weights are shown."""
-    one, two, three = st.columns([4, 2.7, 2.7], vertical_alignment="bottom")
-    with one:
-        reading = story.box()
-    config = subject.model().config
-    with two:
-        layer = controls.pick("Block", range(config.n_layers), 5, key="layer")
-    with three:
-        head = controls.pick("Head", range(config.n_heads), 1, key="head")
-    return reading, layer, head
-
-
-def prediction() -> None:
-    """Which way does the loss go? The answer is recorded from the model itself."""
-    before, after = recorded.loss(subject.UNTOUCHED), recorded.loss(Change(mask=False))
-    answer = "falls" if after < before * 0.95 else "rises" if after > before * 1.05 else "stays"
-    because = {
-        "falls": N_(
-            "It rises, from «before» to «after» nats a token. The answers now stand in plain sight, but this model never "
-            "learned to use them: what comes from ahead is noise to it."
-        ),
-        "stays": N_(
-            "It rises, from «before» to «after» nats a token. Every softmax now shares its one unit with words it has "
-            "never met there, and each block hands the damage on."
-        ),
-        "rises": N_(
-            "From «before» to «after» nats a token. A model trained with the mask cannot use what stands ahead. One that "
-            "was trained without it can: meet it below."
-        ),
-        "?": N_(
-            "It rises, from «before» to «after» nats a token: seeing more is worse, if you were trained to see less."
-        ),
-    }
-    options = {"falls": N_("falls"), "stays": N_("stays"), "rises": N_("rises")}
-    question = N_("Guess first: this trained model loses its mask, so every word sees the future. Its loss?")
-    values = dict(before=f"{before:.2f}", after=f"{after:.2f}")
-    predict.ask(predict.Prediction("unmasked", question, options, answer, because), **values)
+AT_IDEA = 5  # words at the idea
+FEW, LOW = 18, 224  # rows up to which a cell has room for its number, and pixels for all of them
 
 
 # ---- the mask in the URL ----
@@ -145,12 +101,11 @@ def slider(demo: mk.Demo, *, hidden: bool = False) -> live.Slider | None:
 
 def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
     """Controls, the map under the mask, the lamp and the next word. Returns what is chosen."""
-    one, two, three = st.columns([4.6, 2.6, 3], vertical_alignment="center", gap="small")
-    with one:
+    shown = "weights"
+    with st.container(horizontal=True, vertical_alignment="center"):
         kind = controls.choice("Pattern", KINDS, "window", key="mask_kind", hide_label=True)
-    with two:
-        shown = controls.choice("Shown", SHOWN, "weights", key="mask_shows", hide_label=True)
-    with three, st.container(horizontal=True):
+        if spine.deep():
+            shown = controls.choice("Shown", SHOWN, "weights", key="mask_shows", hide_label=True)
         st.button(_("Plain causal mask"), on_click=reset, key="mask_reset")
         st.button(_("No mask"), on_click=unmask, args=(len(reading.ids),), key="mask_off")
     demo = mask_of(reading, layer, head, kind)
@@ -162,6 +117,7 @@ def bench(reading: Reading, layer: int, head: int) -> mk.Demo:
     with right:
         lamp(demo)
         next_word(demo, found)
+    if spine.deep():
         prose("masks", f"kind_{kind}", **facts(demo, found))
     return demo
 
@@ -176,20 +132,26 @@ def picture(demo: mk.Demo, found: mk.Frames, shown: str) -> None:
             quantity="weights" if shown == "weights" else "masked",
             says=_("One head of the live model under your mask. Hatched cells are closed, in all heads of all blocks."),
             slider=slider(demo),
-            captions=[
-                _("{open} of {all} cells are open").format(open=int((~one).sum()), all=n * n) for one in found.shut
-            ],
-            signature=True,
+            captions=_open(found, n) if spine.deep() else None,
             released=receiver(demo),
         ),
         found.weights if shown == "weights" else added,
         rows=tokens,
         columns=tokens,
-        look=LOOKS[shown],
+        look=_look(shown, n),
         shut=found.shut,
         paint=n <= mk.PAINTABLE,
     )
     _below(demo)
+
+
+def _open(found: mk.Frames, n: int) -> list[str]:
+    return [_("{open} of {all} cells are open").format(open=int((~one).sum()), all=n * n) for one in found.shut]
+
+
+def _look(shown: str, n: int) -> matrix.Look:
+    look = matrix.Look(tall=LOW, row_height=min(24, LOW // n) if n <= FEW else None)
+    return look if shown == "weights" else replace(look, bound=1.0, digits=0, closed=N_("−∞"))
 
 
 def _below(demo: mk.Demo) -> None:
@@ -198,11 +160,11 @@ def _below(demo: mk.Demo) -> None:
         if len(demo.text) > mk.PAINTABLE:
             template = N_("Painting is for texts of at most «most» tokens: a longer one would not fit into a link.")
             say(template, most=mk.PAINTABLE)
-        elif demo.paint == mk.Paint():
-            say("Press on a cell to open or close it; drag to paint.")
-        else:
+        elif demo.paint != mk.Paint():
             label = filled(_("Wash off the paint («count»)"), count=len(demo.paint.open) + len(demo.paint.shut))
             st.button(label, on_click=controls.forget, args=("mask_paint",), key="wash")
+        if not spine.deep():
+            return
         st.download_button(_("The numbers (.npz)"), lambda: mk.run(demo).as_npz(), "masks.npz", key="mask_npz")
 
 
@@ -231,6 +193,7 @@ def lamp(demo: mk.Demo) -> None:
 def next_word(demo: mk.Demo, found: mk.Frames) -> None:
     """The likeliest next words at every stop, moving with the map."""
     at = mk.stops(demo.kind, len(demo.text)).index(demo.size)
+    words = len(found.words) if spine.deep() else AT_IDEA
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
     bars.show(
         live.Picture(
@@ -240,9 +203,9 @@ def next_word(demo: mk.Demo, found: mk.Frames) -> None:
             slider=slider(demo, hidden=True),
             released=dial(demo.kind, len(demo.text)).receive,
         ),
-        [word.token for word in found.words],
-        found.probs,
-        ghost=found.before,
+        [word.token for word in found.words[:words]],
+        found.probs[:, :words],
+        ghost=found.before[:words],
         high=1.0,
         marked=0,
         percent=True,
@@ -252,11 +215,12 @@ def next_word(demo: mk.Demo, found: mk.Frames) -> None:
 
 
 def facts(demo: mk.Demo, found: mk.Frames) -> dict[str, object]:
-    """What the sentence beside the picture tells about this pattern."""
+    """What the sentence below the picture tells about this pattern."""
     stops, p = mk.stops(demo.kind, len(demo.text)), found.probs[:, 0]
     layers = subject.model().config.n_layers
     jump = int(np.abs(np.diff(p)).argmax()) if len(p) > 1 else 0
     after = min(jump + 1, len(p) - 1)
+    causal = stops.index(mk.usual(demo.kind, len(demo.text)))
     return dict(
         word=found.answer.token,
         before=stops[jump],
@@ -269,8 +233,8 @@ def facts(demo: mk.Demo, found: mk.Frames) -> dict[str, object]:
         first=demo.text.tokens[0],
         loss=f"{p[-1]:.3f}",
         then=f"{found.answer.p:.3f}",
-        whole=f"{p[0]:.3f}",
-        hidden=f"{p[min(1, len(p) - 1)]:.3f}",
+        whole=f"{p[causal]:.3f}",
+        hidden=f"{p[max(0, causal - 1)]:.3f}",
     )
 
 

@@ -13,7 +13,7 @@ from core.nets import cheat
 from core.topics.masks import gradients, padding
 from core.topics.masks import in_numpy as mc
 from core.topics.masks import patterns as mk
-from pages.shared import controls, frame, headings
+from pages.shared import controls, frame, headings, spine
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import lines, live, matrix, tiles
@@ -39,10 +39,13 @@ def cheating() -> None:
             ],
             x=lines.Axis(_("training step")),
             y=lines.Axis(_("loss, nats a word"), log=True),
-            tall=260,
+            tall=260 if spine.deep() else 120,
         )
     with right:
-        prose("masks", "cheat", entropy=f"{cheat.ENTROPY:.2f}", loss=f"{exam[1, 1]:.4f}", same=f"{exam[0, 1]:.4f}")
+        prose("masks", "cheat", entropy=f"{cheat.ENTROPY:.2f}", loss=f"{exam[1, 1]:.4f}")
+        if not spine.deep():
+            return
+        prose("masks", "unmasked", same=f"{exam[0, 1]:.4f}")
         _exam(exam)
     for kind, name in zip(cheat.KINDS, (N_("Trained with the mask"), N_("Trained without")), strict=True):
         wrote = frame.cached(cheat.write, kind)

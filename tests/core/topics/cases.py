@@ -450,6 +450,7 @@ NO_MODEL = {
     "masks.gradients.reach",
     "masks.in_numpy.built", "masks.in_numpy.weights", "masks.in_numpy.fill_of", "masks.in_numpy.cook",
     "masks.in_numpy.sweep", "masks.in_numpy.code_of", "masks.in_numpy.printed",
+    "masks.reach.window", "masks.reach.pattern", "masks.reach.sizes", "masks.reach.loss",
     "masks.patterns.pattern", "masks.patterns.stops", "masks.patterns.usual", "masks.patterns.forbidden",
     "masks.patterns.spell", "masks.patterns.unspell",
     "model.details.lengths", "model.details.inverted", "model.details.target", "model.details.smoothed_loss",

@@ -8,8 +8,11 @@ from torch import nn
 from transformers import AutoModelForCausalLM
 
 from core.lab import head as oh
+from core.lab import story_losses, subject
 from core.lab import text as sentence
-from core.topics.masks import gradients, in_numpy, padding, patterns
+from core.make import reach_losses as make_reach_losses
+from core.topics.masks import gradients, in_numpy, padding, patterns, reach
+from core.whatif import Change
 
 READING = sentence.read(sentence.SENTENCE)
 N = len(READING.ids)
@@ -29,6 +32,11 @@ BY_HAND = {
     ("prefix", 1): ["1000", "1100", "1110", "1111"],
     ("prefix", 3): ["1110", "1110", "1110", "1111"],
     ("padding", 2): ["0000", "0000", "0010", "0011"],
+    ("reach", -999): ["1000", "0100", "0010", "0001"],
+    ("reach", -998): ["1000", "1100", "0110", "0011"],
+    ("reach", 0): ["1000", "1100", "1110", "1111"],
+    ("reach", 1): ["1100", "1110", "1111", "1111"],
+    ("reach", 999): ["1111", "1111", "1111", "1111"],
 }
 
 
@@ -38,23 +46,40 @@ def test_patterns_by_hand(kind, size):
     assert rows == BY_HAND[kind, size]
 
 
-@pytest.mark.parametrize("kind", ["window", "global", "prefix", "padding"])
+@pytest.mark.parametrize("kind", ["window", "global", "prefix", "padding", "reach"])
 @pytest.mark.parametrize("n", [1, 2, 14, 100, 256])
 def test_every_slider_offers_the_causal_mask_and_stays_small(kind, n):
     stops = patterns.stops(kind, n)
-    assert stops[0] == patterns.usual(kind, n)
+    usual = stops.index(patterns.usual(kind, n))
+    assert kind == "reach" or usual == (0 if kind == "prefix" else len(stops) - 1)
     assert len(set(stops)) == len(stops)
-    assert sorted(stops) in (list(stops), list(stops)[::-1])
-    assert len(stops) * n <= max(patterns.AT_ONCE, 2 * n)
+    open_cells = [int(patterns.pattern(kind, n, size).sum()) for size in stops]
+    assert open_cells == sorted(open_cells), "to the right more is in reach, as on the page before"
+    assert len(stops) * n <= max(patterns.AT_ONCE, 3 * n) + 2 * n
     np.testing.assert_array_equal(patterns.pattern(kind, n, patterns.usual(kind, n)), np.tril(np.ones((n, n), bool)))
     if n == 14:
-        assert len(stops) == 14
+        assert len(stops) == (27 if kind == "reach" else 14)
 
 
 def test_a_long_text_keeps_the_small_sizes():
-    assert patterns.stops("window", 256) == (256, 111, 48, 21, 9, 4, 2, 1)
-    assert patterns.stops("padding", 100)[:8] == (0, 1, 2, 3, 4, 5, 6, 8)
+    assert patterns.stops("window", 256) == (1, 2, 4, 9, 21, 48, 111, 256)
+    assert patterns.stops("padding", 100)[-8:] == (8, 6, 5, 4, 3, 2, 1, 0)
     assert patterns.stops("prefix", 44) == tuple(range(1, 45))
+
+
+@pytest.mark.parametrize("size", [-999, -995, 0, 1, 999])
+def test_the_recorded_losses_of_a_reach_are_computed_again(size):
+    assert reach.loss(size) == pytest.approx(make_reach_losses.computed(size), rel=1e-4)
+
+
+def test_looking_ahead_costs_and_so_does_a_short_window():
+    assert reach.loss(1) > reach.loss(reach.CAUSAL) + 0.5
+    assert reach.loss(-999) > reach.loss(-990) > reach.loss(reach.CAUSAL) + 0.1
+    assert reach.loss(reach.CAUSAL) == pytest.approx(story_losses.loss(Change()), rel=1e-4)
+    assert reach.loss(reach.NONE) == pytest.approx(story_losses.loss(Change(mask=False)), rel=1e-4)
+    assert reach.loss(-998) == pytest.approx(subject.story_loss(Change(window=2)), rel=1e-4)
+    with pytest.raises(KeyError, match="not recorded"):
+        reach.loss(500)
 
 
 def test_a_painting_survives_its_link():
