@@ -288,7 +288,7 @@ CASES: dict[str, Case] = {
         lambda r: all(near(one.leaked, 0) and near(one.p, one.alone) for one in r),
     ),
     "masks.patterns.run": Case(lambda g: patterns.run(g.demo(patterns, size=2))),
-    "masks.patterns.frames": Case(lambda g: patterns.frames(g.demo(patterns)), lambda r: near(r.probs[0], r.before)),
+    "masks.patterns.frames": Case(lambda g: patterns.frames(g.demo(patterns)), lambda r: near(r.probs[-1], r.before)),
     "masks.patterns.above": Case(lambda g: patterns.above(g.text, g.layer, g.head), lambda r: 0 <= r <= 1),
     "model.details.tied": Case(lambda g: details.tied(g.text), lambda r: near(r.logit, r.product)),
     "model.details.dropped": Case(lambda g: details.dropped(g.text)),
