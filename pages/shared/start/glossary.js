@@ -20,8 +20,10 @@
   const patterns = new Map();
   const pattern = (lang, words) => {
     if (!patterns.has(lang)) {
-      const all = Object.keys(words).sort((a, b) => b.length - a.length).map(escaped).join("|");
-      patterns.set(lang, lang === "zh" ? new RegExp(all, "gi") : new RegExp(`(?<![\\w-])(${all})s?(?![\\w-])`, "gi"));
+      const named = Object.keys(words).sort((a, b) => b.length - a.length);
+      const alone = (word) => (word.length > 1 ? escaped(word) : `(?<!\\p{Script=Han})${word}(?!\\p{Script=Han})`); // one sign is part of many words
+      const all = named.map(lang === "zh" ? alone : escaped).join("|");
+      patterns.set(lang, lang === "zh" ? new RegExp(all, "giu") : new RegExp(`(?<![\\w-])(${all})s?(?![\\w-])`, "gi"));
     }
     return patterns.get(lang);
   };

@@ -431,8 +431,12 @@ export class View {
       list.append(button);
     };
     opener.addEventListener("click", () => show(list.hidden));
-    this.tools.onkeydown = (event) => event.key === "Escape" && (show(false), opener.focus());
-    this.tools.onfocusout = (event) => this.tools.contains(event.relatedTarget) || show(false);
+    this.tools.onkeydown = (event) => {
+      if (event.key !== "Escape") return; // nothing is handed back: a false would stop the key
+      show(false);
+      opener.focus();
+    };
+    this.tools.onfocusout = (event) => void (this.tools.contains(event.relatedTarget) || show(false));
     const file = (kind) => `${meta.file ?? meta.quantity}.${kind}`;
     add("PNG", () => whole(this).toBlob((blob) => download(file("png"), blob)));
     const { csv, svg } = this.painter;
