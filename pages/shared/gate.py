@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FRONTEND = Path(st.__file__).parent / "static"  # what Streamlit sends every browser
 STYLE = (Path(__file__).parents[2] / "assets" / "style.css").read_text("utf8")
-TALL = range(80, 660, 20)  # px kept free for a picture until it is drawn: `live.Picture.tall`
+ROOM = range(80, 660, 20)  # px kept free for a picture until it is drawn: `live.Picture.room`
 
 
 def _start() -> str:
@@ -38,7 +38,7 @@ def _start() -> str:
     is already there would move."""
     names = ("history", "marks", "glossary", "classroom")
     scripts = [(Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in names]
-    rooms = "".join(f'[class*="st-key-tall{n}_"] {{ min-height: {n - 10}px; }} ' for n in TALL)
+    rooms = "".join(f'[class*="st-key-room{n}_"] {{ min-height: {n - 10}px; }} ' for n in ROOM)
     style = f"{STYLE}\n@media (min-width: 769px) {{ {rooms} }}"
     return "\n".join([f"const STYLE = {json.dumps(style)};", ADOPT, *scripts])
 

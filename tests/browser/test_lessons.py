@@ -31,11 +31,11 @@ def test_a_lesson_leads_from_step_to_step(visitor):
 
 def test_a_step_forgets_what_the_hand_changed_before(visitor):
     visit = visitor(viewport=SCREEN).open(
-        "/softmax?temperature=0.1&lesson=attention&stop=3", ready="[data-signature] canvas"
+        "/softmax?temperature=0.125&lesson=attention&stop=3", ready="[data-signature] canvas"
     )
     page = visit.page
     page.locator(".st-key-lesson_next a").click()
-    page.wait_for_url(re.compile(r"temperature=10(&|$)"))
+    page.wait_for_url(re.compile(r"temperature=8(&|$)"))
     page.locator(".st-key-lesson_next a").click()
     page.wait_for_url(re.compile(r"/attention.*stop=5"))
     visit.settle()
@@ -49,7 +49,7 @@ def test_a_step_forgets_what_the_hand_changed_before(visitor):
 
 
 def test_one_makes_a_lesson_of_ones_own(visitor):
-    visit = visitor(viewport=SCREEN).open("/softmax?temperature=0.1&depth=teach", ready="[data-signature] canvas")
+    visit = visitor(viewport=SCREEN).open("/softmax?temperature=0.125&depth=teach", ready="[data-signature] canvas")
     page = visit.page
     page.get_by_role("button", name="Add this state to my lesson").click()
     page.get_by_role("link", name="My lesson (1)").wait_for()
@@ -69,7 +69,7 @@ def test_one_makes_a_lesson_of_ones_own(visitor):
     with page.expect_download() as caught:
         page.get_by_role("button", name="Save as Markdown").click()
     text = Path(caught.value.path()).read_text("utf8")
-    assert "1. [Cold and <b>sharp</b>](/softmax?temperature=0.1)" in text
+    assert "1. [Cold and <b>sharp</b>](/softmax?temperature=0.125)" in text
     assert "2. [RoPE and long context](/rope)" in text
     assert findings(page) == []
     page.reload()

@@ -133,7 +133,7 @@ def show_map(
         slider=dial.slider(play=True) if dial else None,
         captions=captions,
         released=released,
-        tall=440 if veiled else 520,
+        room=440 if veiled else 520,
     )
     arcs = [_arc(way, one, cut) for one in lit]
     built = {entry.file for entry in frame.entries()}

@@ -1,7 +1,7 @@
 // A word of the glossary is explained where it stands: underlined with dots where it first comes up, told under a
 // pointer or a finger. Nothing of the page is changed: ranges are highlighted, as a browser does with what it finds.
 (() => {
-  if (!CSS.highlights || !document.caretPositionFromPoint) return; // an older browser shows the pages without
+  if (!CSS.highlights) return; // an older browser shows the pages without
   const TEXTS = '[data-testid="stMarkdownContainer"]';
   const SKIPPED = "a, button, label, code, pre, summary, h1, h2, h3, table, .katex, [data-testid=stSidebar], [class*=st-key-at-all-words]";
   /** @type {Map<string, Promise<Record<string, [string, string]>>>} */
@@ -56,8 +56,8 @@
   Object.assign(tip, { id: "term-tip", hidden: true });
   tip.setAttribute("role", "tooltip");
   const tell = (x, y) => {
-    const at = document.caretPositionFromPoint(x, y);
-    const under = at && found.find(({ range }) => range.isPointInRange(at.offsetNode, at.offset) && [...range.getClientRects()].some((r) => x >= r.left && x <= r.right && y >= r.top && y <= r.bottom));
+    const on = document.elementFromPoint(x, y);
+    const under = found.find(({ range }) => on?.contains(range.startContainer) && [...range.getClientRects()].some((r) => x >= r.left && x <= r.right && y >= r.top && y <= r.bottom));
     tip.hidden = !under;
     if (!under) return;
     if (!tip.isConnected) document.body.append(tip);

@@ -94,7 +94,7 @@ class Picture:
     key: its name on the page; another sentence under the same key keeps canvas and slider. quantity: what core calls
     the numbers, and the saved file. says: one sentence for those who cannot see it. captions: what is written under
     the picture, one line a frame. signature: this is what the page is remembered by. released(name, value): called
-    before the next run for everything the visitor lets go of. tall: its height on a wide screen, in pixels, kept free
+    before the next run for everything the visitor lets go of. room: its height on a wide screen, in pixels, kept free
     until it is drawn; what stands below does not move then.
     """
 
@@ -105,7 +105,7 @@ class Picture:
     captions: list[str] | None = None
     signature: bool = False
     released: Callable[[str, Any], None] | None = None
-    tall: int = 0
+    room: int = 0
 
     def mount(
         self,
@@ -118,8 +118,8 @@ class Picture:
     ) -> None:
         """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
         how: dict[str, Any] = {"slider": self.slider, "captions": self.captions, "released": self.released}
-        room = st.container(key=f"tall{-(-self.tall // 20) * 20}_{self.key}") if self.tall else nullcontext()
-        with room:
+        kept = st.container(key=f"room{-(-self.room // 20) * 20}_{self.key}") if self.room else nullcontext()
+        with kept:
             mount(painter, self.key, self._words(painter, meta), arrays, state=state, triggers=triggers, **how)
 
     def told(self, painter: Painter, meta: Mapping[str, object]) -> dict[str, Any]:
