@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 from playwright.sync_api import sync_playwright
 
-from tests.bench import load, meter
+from tests.bench import first, load, meter
 from tests.browser.conftest import FLAGS, ROOT, Server
 
 ROWS: list[tuple[str, str, str, str, str]] = []
@@ -232,6 +232,7 @@ def main() -> None:
         overview(page, server.url)
         page.close()
         cold(browser)
+        first.table(browser, server.url)
         browser.close()
     classes(server, plain)
     rooms(server)

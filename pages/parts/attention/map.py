@@ -85,6 +85,7 @@ def picture(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
             says=_(at.WEIGHTS.says),
             slider=room.dial.slider(together=True),
             signature=True,
+            room=480,
             released=controls.receivers(room.cell(), room.dial),
         ),
         frames.values,

@@ -85,6 +85,7 @@ def two_heads(row: tuple[int, ...]) -> None:
                 says=_("How likely the net finds the true neighbour, at the left and at the right of every digit."),
                 slider=_dial().slider(),
                 signature=True,
+                room=283,
                 captions=[
                     unmarked(line, n=n, all=nets.PLACES, rows=nets.ROWS, share=f"{share:.0%}")
                     for n, share in zip(found.right, found.share, strict=True)

@@ -142,6 +142,7 @@ def conversation(how: How, answered: bool) -> None:
                 slider=slider,
                 captions=_captions(talk, found),
                 signature=True,
+                room=224,
                 released=dial.receive,
             ),
             _against(found.cache.numpy(), float(talk.weights)),

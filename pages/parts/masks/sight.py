@@ -93,6 +93,7 @@ def sight(reading: Reading, layer: int, head: int) -> None:
                 says=_("One head of the live model while every word sees more or less. Hatched cells are closed."),
                 slider=size.slider(together=True) if n > 1 else None,
                 signature=True,
+                room=445,
                 released=size.receive,
             ),
             found.weights,

@@ -182,6 +182,7 @@ def wires(room: Room) -> None:
             says=_("The lines of one block. Bold ones can be chosen."),
             slider=room.slider(),
             signature=not room.patient,
+            room=0 if room.patient else 237,
             released=_receive(room),
         ),
         rows,

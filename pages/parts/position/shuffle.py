@@ -139,6 +139,7 @@ def shuffle(demo: sh.Demo) -> None:
             key="shuffled",
             quantity="shuffled",
             signature=True,
+            room=352,
             says=_("The words on their places, and under each what the model makes of it."),
             slider=SHUFFLE.slider(),
             captions=captions,

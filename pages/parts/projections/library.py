@@ -73,6 +73,7 @@ def first() -> None:
                 says=_("Your query, and the three keys"),
                 slider=WISH.slider(together=True),
                 signature=True,
+                room=332,
                 released=WISH.receive,
             ),
             table,

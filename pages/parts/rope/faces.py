@@ -115,6 +115,7 @@ def clock_faces(room: Room, shown_pair: int) -> None:
             says=_("Two hands that turn with the position, the angle between them, and the score."),
             slider=SHIFT.slider(),
             signature=True,
+            room=324,
             released=controls.receivers(SHIFT, MOVE, pair),
         ),
         frame.cached(ck.clocks, room.demo),

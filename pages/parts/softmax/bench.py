@@ -307,6 +307,7 @@ def _share_bars(
             slider=heat(),
             captions=captions,
             signature=signature,
+            room=264 if signature else 0,
             released=HEAT.receive,
         ),
         row.labels,

@@ -147,6 +147,7 @@ def merges(cut: Cut, asked: bool) -> None:
             slider=dial.slider(),
             captions=[_told(k, state) for k, state in enumerate(states)],
             signature=first,
+            room=220,
             released=dial.receive,
         ),
         strips,

@@ -123,6 +123,7 @@ def reach(reading: Reading, found: rc.Reach, guessed: bool) -> None:
             says=_("The words that are in reach, and the next word that follows from them."),
             slider=dial.slider(),
             signature=True,
+            room=386,
             released=dial.receive,
         ),
         found,

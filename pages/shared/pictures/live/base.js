@@ -212,6 +212,13 @@ export class View {
     this.ceiling = this.room - (this.root.offsetHeight - this.picture.offsetHeight);
     this.painter.layout?.(this);
     this.draw();
+    this.take();
+  }
+
+  // The room that was kept free for a picture until it is drawn (Picture.room) is its own now.
+  take() {
+    const root = this.root.getRootNode(), room = root instanceof ShadowRoot && root.host.closest('[class*="st-key-room"]');
+    if (room instanceof HTMLElement) room.style.minHeight = "0";
   }
 
   draw() {
