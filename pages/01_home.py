@@ -19,18 +19,19 @@ if not guess:
     # Before the guess: the sentence flows in, the answer is veiled.
     opening.name()
     opening.line(reading.text, asked, guess, "")
-    predict.ask(opening.question(first), bare=True)
+    predict.ask(opening.question(first))
     hunt.show_map(first, [drawn.Ending(first.words, first.lens)], veiled=True)
 else:
     # After it: the answer, and the map with the links that can be cut; or the model writes on.
     opening.preload()
     cut = hunt.cut_setting(of, len(first.lens) - 1, len(first.trace["block0.weights"].value))
     untouched = frame.cached(fl.flow, of)
-    opening.line(reading.text, asked, guess, untouched.words[0].token)
-    if writing_on.WRITE.now():
+    writes = bool(writing_on.WRITE.now())
+    way = frame.cached(fl.flow, of, hunt.change(cut)) if cut.now() and not writes else untouched
+    opening.line(reading.text, asked, guess, untouched.words[0].token, now=way.words[0].token)
+    if writes:
         writing_on.show(of)
     else:
-        way = frame.cached(fl.flow, of, hunt.change(cut)) if cut.now() else untouched
         judged = asked and not cut.now() and not hunt.begun(of, asked)
         opening.answer(hunt.said(way, untouched), untouched, judged=guess if judged else None, cut=bool(cut.now()))
         hunt.follow(of, way, untouched, cut, asked=asked, also=writing_on.button)

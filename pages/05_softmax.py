@@ -69,7 +69,7 @@ if spine.deep():
     printed()
 
 # Check yourself, common mistakes, the words.
-prose("softmax", "closing")
+spine.take_home("softmax", parts.ADDED)
 more.check(row)
 if spine.deep():
     more.common_mistakes()

@@ -7,7 +7,7 @@ from pages.parts.masks import painting as parts
 from pages.parts.masks import recipes as code_of_masks
 from pages.shared import controls, frame, headings, spine
 from pages.shared.pictures import code
-from pages.shared.text import N_, prose, say
+from pages.shared.text import N_, say
 
 frame.begin()
 
@@ -53,7 +53,7 @@ headings.section("Cross-attention: one text reads another")
 st.fragment(cross.cross)()
 
 # Check yourself, common mistakes, the words, the code.
-prose("masks", "closing")
+spine.take_home("masks", "unmasked")
 code_of_masks.check(parts.mask_of(reading, layer, head, controls.Setting("mask_kind").now()))
 if spine.deep():
     code_of_masks.common_mistakes(plain)

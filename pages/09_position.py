@@ -7,7 +7,6 @@ from pages.parts.position import schemes as more
 from pages.parts.position import shuffle as parts
 from pages.shared import frame, spine, story
 from pages.shared.pictures import code
-from pages.shared.text import prose
 
 frame.begin()
 
@@ -53,7 +52,7 @@ if spine.deep():
     st.fragment(parts.past_training)()
 
 # What to take home, check yourself, common mistakes, the words.
-prose("position", "closing")
+spine.take_home("position", "shuffled")
 more.check(reading)
 if spine.deep():
     more.common_mistakes(reading)

@@ -58,7 +58,7 @@ if spine.deep():
     st.fragment(far.repaired)()
 
 # What to take home, check yourself, common mistakes.
-prose("rope", "closing")
+spine.take_home("rope", "rope_freeze")
 if spine.deep() and far.LOSS.now() == "yes":
     prose("rope", "limits")
 parts.check(room, pair)

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import address, controls, frame
+from pages.shared.asks import predict
 from pages.shared.text import N_, _, filled, lang, prose, say, sections
 
 DEPTHS = {"idea": N_("The idea"), "all": N_("Everything"), "teach": N_("To teach")}
@@ -41,6 +42,14 @@ def opening(file: str) -> None:
 def settings(said: str, *, key: str = "settings") -> Any:
     """One line that says how things stand ("block 5 · head 1 · mask on") and opens on a click. said: as it is shown."""
     return st.container(key=f"line_{key}").popover(said, key=f"{key}_line", width="content")
+
+
+def take_home(topic: str, *guesses: str) -> None:
+    """One sentence to take along, once what it tells has been guessed."""
+    if all(predict.answer(guess) for guess in guesses):
+        prose(topic, "closing")
+    else:
+        say("**In one sentence:** guess first, then it stands here.")
 
 
 def offer(*english: str) -> None:

@@ -174,7 +174,7 @@ def test_the_idea_is_the_shuffle_a_table_and_three_schemes():
 def test_the_line_says_what_the_model_is_told_of_order():
     app = open_page(PAGE, places="on", shuffle_seed="3")
     label = app.get("popover")[-1].proto.popover.label.replace("\\", "")
-    assert label == "positions: rotation, as trained · mask: off · shuffle 3"
+    assert label == "positions: rotation, as trained · mask: off · shuffle no. 3"
 
 
 def test_a_link_restores_the_sliders():

@@ -219,7 +219,7 @@ def test_the_library_mixes_what_is_asked():
 
 def test_the_check_is_right_for_the_score_of_the_trace():
     app = open_page(PAGE)
-    score = float(product.arrays(DEMO)["scores"][-1, 1])
+    score = float(product.arrays(DEMO)["scores"][-1, 2])
     assert "**Right.**" in words(app.number_input(key="check_score").set_value(round(score, 2)).run())
     assert "**Not yet.**" in words(app.number_input(key="check_score").set_value(-score).run())
 

@@ -49,13 +49,15 @@ def name() -> None:
         )
 
 
-def line(words: str, asked: bool, guess: str | None, answer: str) -> None:
-    """The sentence in large type, its gap filled by the guess, then by the model."""
+def line(words: str, asked: bool, guess: str | None, answer: str, now: str = "") -> None:
+    """The sentence in large type, its gap filled by the guess, then by the model. answer: the untouched model's; now:
+    what it says with a link cut."""
     shown = words if len(words) < LONGEST else "… " + words[-LONGEST:]
     gap = "\\_\\_\\_\\_"
     if guess:
-        struck = f"~~{plain(guess)}~~ " if asked and guess not in (answer, predict.UNSURE) else ""
-        gap = f"{struck}:violet[{plain(answer)}]"
+        struck = [guess] if asked and guess not in (answer, predict.UNSURE) else []
+        struck = [answer] if now != answer else struck
+        gap = " ".join([*(f"~~{plain(word)}~~" for word in struck), f":violet[{plain(now)}]"])
     with st.container(key="opening"):
         st.title(f"{plain(shown)} {gap}", anchor=False)
     if lang() == "zh" and asked:

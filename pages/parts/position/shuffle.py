@@ -54,7 +54,7 @@ def settings() -> Any:
     """The line that says what the model is told of order, and the box that it opens."""
     now = {word: controls.Setting(word).now() for word in ("places", "future", "shuffle_seed")}
     said = dict(places=_(PLACES[now["places"]]), mask=_(MASKS[now["future"]]), seed=now["shuffle_seed"])
-    return spine.settings(filled(_("positions: «places» · mask: «mask» · shuffle «seed»"), **said))
+    return spine.settings(filled(_("positions: «places» · mask: «mask» · shuffle no. «seed»"), **said))
 
 
 def shuffle_demo(reading: Any, line: Any) -> sh.Demo:

@@ -228,20 +228,20 @@ def download(room: Room) -> None:
 def check(room: Room, pair: int) -> None:
     """An angle of the visitor's own pair and words."""
     theta = float(room.theta[pair])
-    away = room.demo.query - room.demo.key
+    first = 0  # far from the word that asks: a distance of one would give the answer away
     checks.number(
         N_(
             "Pair «i» turns «theta» rad a position. “«asks»” stands at «m», “«asked»” at «n». "
             "By how many radians is the first turned more?"
         ),
-        away * theta,
+        (room.demo.query - first) * theta,
         key="rope_check",
         hint=N_("A pair turns by its own angle for every place between the two words."),
         how=N_("(«m» − «n») × «theta» = «answer» rad. Only the distance is left."),
         i=pair,
         theta=f"{theta:.4g}",
         asks=room.words[0],
-        asked=room.words[1],
+        asked=room.demo.text.names[first],
         m=room.demo.query,
-        n=room.demo.key,
+        n=first,
     )

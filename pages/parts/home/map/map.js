@@ -180,7 +180,9 @@ const FLOW = {
     const step = (now) => {
       const t = Math.min(1, (now - begun) / ms);
       view.progress = from + (1 - from) * eased(t);
+      view.scroll.scrollLeft = t < 1 ? view.progress * (view.wide - view.width) : 0; // on a phone the map passes by
       if (view.wide) FLOW.draw(view);
+      if (t === 1) FLOW.reveal(view);
       if (t < 1 && view.root.isConnected) view.rolling = requestAnimationFrame(step);
       else view.progress = 1;
     };
@@ -216,7 +218,14 @@ const FLOW = {
     view.strips = columns.map((column) => FLOW.painted(view, column));
     FLOW.titlesOf(view);
     if (view.toAnswer) view.scroll.scrollLeft = view.wide - view.width;
+    else if (view.shown !== view.linked) FLOW.reveal(view);
+    view.shown = view.linked;
     view.toAnswer = false;
+  },
+
+  reveal(view) { // on a phone: the arcs of a lit link, and not only the words at the left
+    const z = view.columns.find((c) => c.name === "z");
+    if (FLOW.lit(view).length && view.wide > view.width) view.scroll.scrollLeft = z.x + 20 - view.width;
   },
 
   painted(view, { name, block, inside }) { // one column as a small picture
@@ -249,7 +258,7 @@ const FLOW = {
       nodes.push(node);
       const shape = meta.shapes[stage];
       if (shape && !level) {
-        const [rows, columns] = shape.split("×"), long = columns && rows.length > 2; // no room for three digits
+        const [rows, columns] = shape.split("×"), long = columns && (rows.length > 2 || meta.said.length > 1); // no room for three digits, or a row more at every stop
         const size = make("span", { class: "size" }, long ? `n×${columns === rows ? "n" : columns}` : shape);
         Object.assign(size.style, { left: `${x - 10}px`, width: `${width + 20}px`, top: "41px" });
         nodes.push(size);
@@ -474,7 +483,7 @@ const FLOW = {
   words(view) {
     const { pen, end } = view, { next, before } = FLOW.now(view);
     const n = next.length, step = Math.min(34, (view.tall + 6) / n), top = HEAD + Math.max(0, view.tall - n * step);
-    const left = end + 54, room = view.wide - left - 50;
+    const left = end + 54, room = view.wide - left - 60;
     pen.textBaseline = "middle";
     next.forEach(({ token, p }, i) => {
       const y = top + (i + 0.5) * step, bar = Math.max(1.5, room * p), after = Math.max(bar, before ? room * before[i] : 0);
@@ -483,13 +492,14 @@ const FLOW = {
       pen.textAlign = "right";
       pen.fillText(clip(pen, token, 48), left - 6, y);
       pen.fillStyle = i ? view.colours.quiet : view.colours.a;
-      const thick = step * (before ? 0.3 : 0.64);
-      pen.fillRect(left, before ? y + 1 : y - thick / 2, bar, thick);
-      if (before) { // as it was, above
-        pen.fillStyle = view.colours.quiet;
-        pen.globalAlpha = 0.45;
-        pen.fillRect(left, y - thick - 1, Math.max(1.5, room * before[i]), thick);
-        pen.globalAlpha = 1;
+      const thick = step * 0.64;
+      pen.fillRect(left, y - thick / 2, bar, thick);
+      if (before) { // outlined, as it was
+        pen.strokeStyle = view.ink;
+        pen.lineWidth = 1.2;
+        pen.setLineDash([2, 2]);
+        pen.strokeRect(left, y - thick / 2, Math.max(1.5, room * before[i]), thick);
+        pen.setLineDash([]);
       }
       pen.textAlign = "left";
       pen.fillStyle = view.ink;
