@@ -172,6 +172,7 @@ def test_the_hunt_on_the_map_by_hand_and_by_keyboard(visitor):
     page.get_by_role("radio", name="Head 4.4").click()
     assert canvas.evaluate("c => c.toDataURL()") != before
     page.wait_for_url(re.compile("map_block=4.*map_head=4"))
+    visit.settle()
     arc = canvas.evaluate("c => { const b = c.getBoundingClientRect(); return [b.x, b.y, b.width]; }")
     page.locator(".live .scroll").focus()
     page.keyboard.press("ArrowUp")

@@ -96,7 +96,7 @@ const FLOW = {
     view.again.title = meta.words.replay;
     view.again.setAttribute("aria-label", meta.words.replay);
     view.again.hidden = !meta.veiled || calm();
-    view.spot = null;
+    if (view.spot && view.spot.query >= FLOW.rowsNow(view)) view.spot = null; // else an answer would move the hand
     FLOW.small(view);
     const lifted = view.wasVeiled && !meta.veiled;
     if (meta.veiled && !flowed && !calm()) FLOW.flow(view, FLOWS);
