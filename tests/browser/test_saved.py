@@ -68,6 +68,7 @@ def test_a_matrix_is_saved_with_its_numbers_and_its_words(visit):
 def test_lines_are_saved_with_their_legend(visit):
     page = visit.open("/why?depth=all").page
     picture = page.locator("[data-quantity=influence]")
+    picture.locator(".legend span").first.wait_for()  # it stands far down, and comes after the first picture
     legend = [name.strip() for name in picture.locator(".legend span").all_inner_texts()]
     dashes = picture.locator(".legend i.dash").count()
     assert len(legend) > 2
