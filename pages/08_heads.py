@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.topics.heads import volume as manyheads
-from pages.parts.heads import contributions, questions, silence, two, why_more, workings
+from pages.parts.heads import contributions, pair_of_heads, questions, silence, why_more, workings
 from pages.parts.heads import fewer_keys as sharing
 from pages.parts.heads import volume as parts
 from pages.shared import frame, headings, spine
@@ -17,9 +17,9 @@ left, right = st.columns([3, 1.4], vertical_alignment="bottom")
 with left:
     spine.opening("08_heads")
 with right:
-    digits = two.digits()
-two.prediction()
-st.fragment(two.two_heads)(digits)
+    digits = pair_of_heads.digits()
+pair_of_heads.prediction()
+st.fragment(pair_of_heads.two_heads)(digits)
 
 # Nets trained with one head, two, many.
 headings.section("Trained with one head, with two, with many")

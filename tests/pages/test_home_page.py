@@ -87,8 +87,11 @@ def test_the_hunt_for_all_links_ends_with_what_they_do():
     assert "**All found: 3 of the links decide.**" in told
     order = [told.index(f"Block {block}, head") for block in (1, 4, 5)]
     assert order == sorted(order), "in the order in which the model comes to them"
-    assert "“to” takes 84% of what it reads from “Amy”, and what it takes says “Amy” louder than any other word" in told
-    assert "“Sam 2” takes 83% of what it reads from “Sam 1”. That is no answer yet" in told
+    assert (
+        "“to” takes 84% of what it reads from “Amy”. What it takes speaks for “Amy” louder than for any other of the 32,000"
+        in told
+    )
+    assert "“Sam 2” takes 83% of what it reads from “Sam 1”. That is not yet the answer" in told
 
 
 def test_a_link_that_does_not_decide_is_not_found():
@@ -118,12 +121,41 @@ def test_any_sentence_is_hunted_through():
         subject.outlook(text, Change(cut=at, share=True), subject.outlook(text).asked.id).asked.p
     )
     app.button(key="show_them").click().run()
-    assert "“·irst”, and what it takes says “drink” louder" in said(app)
+    assert "from “·irst”. What it takes speaks for “drink” louder than for any other of" in said(app)
 
 
 def test_where_no_single_link_decides_that_is_said():
     app = open_page(PAGE, words="Once upon a time there was a", hunt="true")
     assert "**No single link decides.**" in said(app)
+    text = sentence.of(sentence.read("Once upon a time there was a"))
+    least = min(
+        subject.outlook(text, Change(cut=(layer, head, query, key), share=True), subject.outlook(text).asked.id).asked.p
+        for layer, head in ((0, 2), (0, 3), (5, 5))
+        for query in range(1, len(text))
+        for key in range(query + 1)
+    )
+    assert f"keeps {least / subject.outlook(text).asked.p:.0%} of its chance" in said(app), (
+        "each cut by a pass of its own"
+    )
+
+
+def test_how_far_an_answer_falls_is_said_truly():
+    text = sentence.of(sentence.read("Tom dropped the glass and it"))
+    for link, verdict in (
+        ((4, 4, 6, 4), "The answer stays, but is less sure."),
+        ((0, 0, 2, 1), "The answer hardly minds."),
+    ):
+        kept = subject.outlook(text, Change(cut=link, share=True), subject.outlook(text).asked.id).asked.p
+        app = open_page(PAGE, words="Tom dropped the glass and it", hunt="true", link=",".join(map(str, link)))
+        assert verdict in said(app)
+        assert (kept / subject.outlook(text).asked.p > 0.9) == ("hardly" in verdict)
+
+
+def test_of_a_long_text_only_the_last_row_is_cut_and_that_is_said():
+    long = (
+        "Once upon a time there was a little girl named Lily. She loved to play outside in the big green park with her"
+    )
+    assert "only the links of its last token were cut" in said(open_page(PAGE, words=long, hunt="true"))
 
 
 def test_every_choice_survives_leaving_and_coming_back():

@@ -15,30 +15,35 @@ NAMES = 5  # a link names the answer where no more than so many words are pushed
 
 @dataclass(frozen=True)
 class Without:
-    """The model with one link cut, its row sharing what is left. words: what it says then; answer: what it said
-    before, with its chance now; decides: the answer lost more than half of its chance."""
+    """The model with one link cut, its row sharing what is left. answer: what it said before, with its chance now;
+    kept: the part of its chance that is left."""
 
-    words: tuple[Word, ...]
     answer: Word
-    decides: bool
+    kept: float
+
+    @property
+    def decides(self) -> bool:
+        """The answer lost more than half of its chance."""
+        return self.kept < 0.5
 
 
 def without(text: Text, link: tuple[int, int, int, int]) -> Without:
     """link: layer, head, query, key."""
     before = subject.outlook(text).asked
     found = subject.outlook(text, Change(cut=link, share=True), before.id)
-    return Without(found.words, found.asked, found.asked.p < before.p / 2)
+    return Without(found.asked, found.asked.p / before.p)
 
 
 @dataclass(frozen=True)
 class Handed:
     """What a link does. weight: its share of the row; pushes: the word that what it hands on raises most; place: the
-    answer's among all words by that measure, from 1."""
+    answer's among all words by that measure, from 1; words: how many there are."""
 
     link: Link
     weight: float
     pushes: Word
     place: int
+    words: int
 
     @property
     def names_the_answer(self) -> bool:
@@ -59,4 +64,4 @@ def handed(text: Text, link: Link) -> Handed:
     answer = int(trace["next_probs"].tensor.argmax())
     weight = float(trace[f"{block}.weights"].value[link.head, link.query, link.key])
     pushes = word(int(logits.argmax()), logits.softmax(-1).numpy(), text.subject)
-    return Handed(link, weight, pushes, int((logits > logits[answer]).sum()) + 1)
+    return Handed(link, weight, pushes, int((logits > logits[answer]).sum()) + 1, len(logits))

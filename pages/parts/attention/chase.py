@@ -60,15 +60,7 @@ def _both(room: Room, cell: tuple[int, int]) -> None:
     for column, name, way, probs in zip(st.columns(2), names, ("share", "keep"), found.probs[1:], strict=True):
         with column:
             st.markdown(_(name))
-            bars.show(
-                live.Picture(key=f"way_{way}", quantity="next_probs", says=_("How likely each word is to come next.")),
-                tokens,
-                probs,
-                ghost=before,
-                high=1.0,
-                marked=0,
-                percent=True,
-            )
+            bars.next_tokens(bars.next_picture(f"way_{way}"), tokens, probs, before, marked=0)
 
 
 # ---- how many decide ----

@@ -154,19 +154,6 @@ def next_word(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
         unmarked(template, word=tokens[0], now=f"{p[0]:.3f}", then=f"{found.before[0]:.3f}") for p in found.probs
     ]
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
-    bars.show(
-        live.Picture(
-            key="next",
-            quantity="next_probs",
-            says=_("How likely each word is to come next."),
-            slider=room.dial.slider(together=True, hidden=True) if short else None,
-            captions=captions,
-        ),
-        tokens,
-        np.asarray(found.probs),
-        ghost=found.before,
-        high=1.0,
-        marked=0,
-        percent=True,
-    )
-    bars.explain_dot(tokens)
+    follows = room.dial.slider(together=True, hidden=True) if short else None
+    picture = bars.next_picture("next", slider=follows, captions=captions)
+    bars.next_tokens(picture, tokens, np.asarray(found.probs), found.before, marked=0)

@@ -119,22 +119,14 @@ def _side(of: Text, found: sh.Shared, side: str) -> None:
     if with_map:
         _map(of, found, side)
     shown = slice(None) if with_map else slice(FEW)
-    nothing = np.zeros(subject.model().config.vocab_size)
-    bars.show(
-        live.Picture(
-            key=f"says_{side}",
-            quantity="next_probs",
-            says=_("How likely each word is to come next."),
-            slider=_dial(of).slider(together=True, hidden=with_map),
-            captions=None if with_map else _captions(of, found, side),
-            released=_dial(of).receive,
-        ),
-        [text.word(i, nothing).token for i in found.ids[shown]],
-        found.probs[:, shown],
-        ghost=found.probs[0, shown],
-        high=1.0,
-        percent=True,
+    picture = bars.next_picture(
+        f"says_{side}",
+        slider=_dial(of).slider(together=True, hidden=with_map),
+        captions=None if with_map else _captions(of, found, side),
+        released=_dial(of).receive,
     )
+    tokens = [text.called(i, of.subject) for i in found.ids[shown]]
+    bars.next_tokens(picture, tokens, found.probs[:, shown], found.probs[0, shown])
 
 
 def _map(of: Text, found: sh.Shared, side: str) -> None:

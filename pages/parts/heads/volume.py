@@ -200,20 +200,10 @@ def next_word(demo: Demo) -> None:
     """The next word at every volume, moved by the same slider."""
     found = turned(demo)
     say("**The next word**, with head «head» at this volume", head=name_of(demo.layer, demo.head))
-    bars.show(
-        live.Picture(
-            key="heard",
-            quantity="next_probs",
-            says=_("How likely each word is to come next."),
-            slider=dial(demo).slider(together=True, hidden=True),
-            released=dial(demo).receive,
-        ),
-        [sentence.word(i, np.zeros(subject.model().config.vocab_size)).token for i in found.ids],
-        found.probs,
-        ghost=found.probs[volume.volumes(len(demo.text)).index(1.0)],
-        high=1.0,
-        percent=True,
-    )
+    follows = dial(demo).slider(together=True, hidden=True)
+    untouched = found.probs[volume.volumes(len(demo.text)).index(1.0)]
+    picture = bars.next_picture("heard", slider=follows, released=dial(demo).receive)
+    bars.next_tokens(picture, [sentence.called(i, demo.text.subject) for i in found.ids], found.probs, untouched)
     if demo.layer == shape()[0] - 1:
         say("This head stands in the last block: no head comes after it, so only the bars move.")
 

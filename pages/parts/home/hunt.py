@@ -34,17 +34,20 @@ OPENS = {
     "ffn_out": "12_feedforward",
     "resid_post": "13_model",
 }
+UNMOVED = 0.9  # an answer that keeps more than this part of its chance hardly minds
 FOUND = controls.Held("found")  # (text, the deciding links found in it)
 Place = tuple[int, int, int, int]  # layer, head, query, key
 
 
 @dataclass(frozen=True)
 class Hunt:
-    """deciders: links without which the answer loses more than half of its chance; surest: the most decisive link,
-    whether it decides or not."""
+    """p: the answer's chance; deciders: links without which it loses more than half of it; surest: the most decisive
+    link, whether it decides or not; last_row: only the last token's links were cut."""
 
+    p: float
     deciders: tuple[Link, ...]
     surest: Link
+    last_row: bool = False
 
 
 def place(link: Link) -> Place:
@@ -71,12 +74,12 @@ def hunt(text: Text, asked: bool) -> Hunt:
     """Which links decide. The first sentence's are recorded; another's are computed: every link is cut once."""
     if asked:
         worst, p = happened.outcomes().share, happened.recorded_words()[0].p
-        return Hunt(tuple(link for link in worst if link.p < p / 2), worst[0])
+        return Hunt(p, tuple(link for link in worst if link.p < p / 2), worst[0])
     from core.lab import cuts  # needs torch
 
     with st.spinner(_("Cutting every link once …")):
         ranked = frame.cached(cuts.ranking, text, True)
-    return Hunt(ranked.worst[: ranked.deciders], ranked.worst[0])
+    return Hunt(ranked.p, ranked.worst[: ranked.deciders], ranked.worst[0], len(text) > cuts.LONG)
 
 
 def found(text: Text) -> frozenset[Place]:
@@ -94,9 +97,11 @@ def note(text: Text, link: Place | None) -> None:
     if result.decides:
         FOUND.keep((text, found(text) | {link}))
     template = N_("Without “«query»” → “«key»” in head «head»: «answer» «before» → **«after»**. «verdict»")
-    verdict = _("This link decides.") if result.decides else _("The answer hardly minds.")
+    verdict = N_("This link decides.") if result.decides else N_("The answer stays, but is less sure.")
+    if result.kept > UNMOVED:
+        verdict = N_("The answer hardly minds.")
     numbers = dict(answer=before.token, before=f"{before.p:.1%}", after=f"{result.answer.p:.1%}")
-    say(template, **_named(text, link), **numbers, verdict=verdict)
+    say(template, **_named(text, link), **numbers, verdict=_(verdict))
 
 
 def _named(text: Text, link: Place) -> dict[str, object]:
@@ -214,16 +219,19 @@ def panel(text: Text, asked: bool, lit: Sequence[Place]) -> list[Place]:
         return []
     quarry, caught = hunt(text, asked), found(text)
     left = [place(link) for link in quarry.deciders if place(link) not in caught]
+    if quarry.last_row:
+        say("This text is long, so only the links of its last token were cut.")
     if not quarry.deciders:
         template = N_(
-            "**No single link decides.** The answer comes by many ways at once: cut the surest, “«query»” → “«key»” in head "
-            "«head», and the others make up for it."
+            "**No single link decides.** Even without the surest one, “«query»” → “«key»” in head «head», the answer keeps "
+            "«kept» of its chance: it comes by more than one way."
         )
-        say(template, **_named(text, place(quarry.surest)))
+        kept = f"{quarry.surest.p / quarry.p:.0%}"
+        say(template, **_named(text, place(quarry.surest)), kept=kept)
     elif left:
         template = N_(
-            "**«n» of the links decide; you have found «found».** Open a small picture, cut its boldest arcs on the map, "
-            "and watch the answer."
+            "**«n» of the links decide; you have found «found».** Without any one of them the answer loses more than half of "
+            "its chance. Open a small picture, cut its boldest arcs on the map."
         )
         say(template, n=len(quarry.deciders), found=len(quarry.deciders) - len(left))
     else:
@@ -246,21 +254,28 @@ def _together(text: Text, quarry: Hunt) -> None:
     """Who is copied from where: the links in the order in which the model comes to them."""
     from core.topics.home import chase
 
-    n = len(quarry.deciders)
+    n, untouched = len(quarry.deciders), frame.cached(fl.flow, text)
+    answer, blocks = untouched.words[0].token, len(untouched.lens) - 1
     say("**All found: «n» of the links decide.** This is what they do, one after the other:", n=n)
     for link in sorted(quarry.deciders, key=place):
         does = frame.cached(chase.handed, text, link)
         template = N_(
-            "Block «block», head «own»: “«query»” takes «share» of what it reads from “«key»”. That is no answer yet: later "
-            "blocks work with it."
+            "Block «block», head «own»: “«query»” takes «share» of what it reads from “«key»”. That is not yet the answer: "
+            "later blocks work with it."
         )
-        if does.names_the_answer:
+        if does.names_the_answer or link.layer == blocks - 1:
             template = N_(
-                "Block «block», head «own»: “«query»” takes «share» of what it reads from “«key»”, and what it takes says "
-                "“«pushes»” louder than any other word."
+                "Block «block», head «own»: “«query»” takes «share» of what it reads from “«key»”. What it takes speaks for "
+                "“«answer»” louder than for all but «louder» of the «all» words."
+            )
+        if does.place == 1:
+            template = N_(
+                "Block «block», head «own»: “«query»” takes «share» of what it reads from “«key»”. What it takes speaks for "
+                "“«answer»” louder than for any other of the «all» words."
             )
         named = _named(text, place(link)) | dict(block=link.layer, own=link.head)
-        say("- " + _(template), **named, share=f"{does.weight:.0%}", pushes=does.pushes.token)
+        told = dict(answer=answer, louder=f"{does.place - 1:,}", all=f"{does.words:,}")
+        say("- " + _(template), **named, **told, share=f"{does.weight:.0%}")
 
 
 def lit_links(text: Text, cut: controls.Setting, asked: bool) -> list[Place]:

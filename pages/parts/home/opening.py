@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from functools import cache
 
-import numpy as np
 import streamlit as st
 
 from core.lab import text as sentence
@@ -14,7 +13,7 @@ from core.tokenizer import Reading
 from core.topics.home import flow as fl
 from pages.shared import controls, story
 from pages.shared.asks import predict
-from pages.shared.pictures import bars, live
+from pages.shared.pictures import bars
 from pages.shared.text import N_, _, filled, lang, plain, say
 
 LONGEST = 160  # characters of a text in large type; of a longer one its end
@@ -94,15 +93,8 @@ def answer(words: list[Word], untouched: fl.Flow, *, judged: str | None, cut: bo
     with right:
         shown = bars.with_answer(words[:SHOWN], next(w for w in words if w.id == untouched.words[0].id))
         old = {word.id: word.p for word in untouched.words}
-        bars.show(
-            live.Picture(key="answer_bars", quantity="next_probs", says=_("How likely each word is to come next.")),
-            [word.token for word in shown],
-            np.array([word.p for word in shown]),
-            ghost=np.array([old.get(word.id, 0.0) for word in shown]) if cut else None,
-            high=1.0,
-            marked=0,
-            percent=True,
-        )
+        before = [old.get(word.id, 0.0) for word in shown] if cut else None
+        bars.next_words(shown, key="answer_bars", before=before, answer=words[0].id)
 
 
 def own(asked: bool, guess: str | None) -> None:

@@ -25,9 +25,17 @@ class Experiment:
 
 EXPERIMENTS = (
     Experiment(
-        "02_why", N_("Shorten its sight"), N_("One token less in reach, and the name is gone."), {"reach": "10"}
+        "02_why",
+        N_("Shorten its sight"),
+        N_("One token less in reach, and the name is gone."),
+        {"reach": "10", "words": sentence.SENTENCE},
     ),
-    Experiment("09_position", N_("Shuffle the words"), N_("Without positions the model does not notice."), {}),
+    Experiment(
+        "09_position",
+        N_("Shuffle the words"),
+        N_("Without positions and mask, every output goes along with its word."),
+        {},
+    ),
     Experiment("10_rope", N_("Turn the clocks"), N_("Both words move, and their score stays."), {}),
 )
 

@@ -195,21 +195,10 @@ def next_word(demo: mk.Demo, found: mk.Frames) -> None:
     at = mk.stops(demo.kind, len(demo.text)).index(demo.size)
     words = len(found.words) if spine.deep() else AT_IDEA
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
-    bars.show(
-        live.Picture(
-            key="masked_next",
-            quantity="next_probs",
-            says=_("How likely each word is to come next."),
-            slider=slider(demo, hidden=True),
-            released=dial(demo.kind, len(demo.text)).receive,
-        ),
-        [word.token for word in found.words[:words]],
-        found.probs[:, :words],
-        ghost=found.before[:words],
-        high=1.0,
-        marked=0,
-        percent=True,
-    )
+    receive = dial(demo.kind, len(demo.text)).receive
+    picture = bars.next_picture("masked_next", slider=slider(demo, hidden=True), released=receive)
+    tokens = [word.token for word in found.words[:words]]
+    bars.next_tokens(picture, tokens, found.probs[:, :words], found.before[:words], marked=0)
     template = N_("p(«word») = «now», untouched «then»")
     say(template, word=found.answer.token, now=f"{found.probs[at, 0]:.3f}", then=f"{found.answer.p:.3f}")
 

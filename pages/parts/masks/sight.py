@@ -118,19 +118,6 @@ def _says(found: mk.Frames, size: controls.Dial, n: int) -> None:
         for stop, p in zip(size.stops, found.probs[:, 0], strict=True)
     ]
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
-    bars.show(
-        live.Picture(
-            key="sight_next",
-            quantity="next_probs",
-            says=_("How likely each word is to come next."),
-            slider=size.slider(together=True, hidden=True) if n > 1 else None,
-            captions=captions,
-            released=size.receive,
-        ),
-        [one.token for one in found.words],
-        found.probs,
-        ghost=found.before,
-        high=1.0,
-        marked=0,
-        percent=True,
-    )
+    follows = size.slider(together=True, hidden=True) if n > 1 else None
+    picture = bars.next_picture("sight_next", slider=follows, captions=captions, released=size.receive)
+    bars.next_tokens(picture, [one.token for one in found.words], found.probs, found.before, marked=0)

@@ -270,22 +270,10 @@ def next_word(room: Room) -> None:
         for best, row in zip(found.best, found.p, strict=True)
     ]
     most = len(found.words) if spine.deep() or room.patient else 6
-    bars.show(
-        live.Picture(
-            key=room.key("next"),
-            quantity="next_probs",
-            says=_("How likely each word is to come next."),
-            slider=room.slider(hidden=True),
-            captions=told,
-            released=lambda name, value: None,
-        ),
-        [word.token for word in found.words[:most]],
-        found.p[:, :most],
-        high=1.0,
-        marked=0,
-        percent=True,
+    picture = bars.next_picture(
+        room.key("next"), slider=room.slider(hidden=True), captions=told, released=lambda name, value: None
     )
-    bars.explain_dot([word.token for word in found.words[:most]])
+    bars.next_tokens(picture, [word.token for word in found.words[:most]], found.p[:, :most], marked=0)
 
 
 def verdict(room: Room) -> None:

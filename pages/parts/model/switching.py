@@ -35,13 +35,7 @@ def switch_on(reading: Reading) -> None:
         _block(found, on)
     with right:
         st.markdown(f"**{_('Next word')}**")
-        bars.show(
-            live.Picture(key="parts_next", quantity="next_probs", says=_("How likely each word is to come next.")),
-            [word.token for word in found.words[:6]],
-            np.array([word.p for word in found.words[:6]]),
-            high=1.0,
-            percent=True,
-        )
+        bars.next_words(list(found.words[:6]), key="parts_next")
     for part in on:
         prose("model", f"part_{part}")
     best = found.words[0]

@@ -245,16 +245,8 @@ def shares(room: Room, guessed: bool) -> None:
     """Beside the plane: what softmax makes of the scores, and what the model would write. They move with the arrow."""
     onward, follows = frame.cached(pj.onward, room.demo), ANGLE.slider(together=True, hidden=True)
     st.markdown(f"**{_('Next word, if this head asked so')}**")
-    bars.show(
-        live.Picture(
-            key="turned_next", quantity="next_probs", says=_("How likely each word is to come next."), slider=follows
-        ),
-        [word.token for word in onward.words],
-        onward.p,
-        ghost=np.array([word.p for word in onward.words]),
-        high=1.0,
-        percent=True,
-    )
+    picture, before = bars.next_picture("turned_next", slider=follows), [word.p for word in onward.words]
+    bars.next_tokens(picture, [word.token for word in onward.words], onward.p, before)
     if spine.deep():
         _all_shares(room, guessed, follows)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 import streamlit as st
@@ -91,16 +91,27 @@ def with_answer(words: Sequence[Word], answer: Word) -> list[Word]:
 def next_words(words: list[Word], *, key: str, before: list[float] | None = None, answer: int | None = None) -> None:
     """The likeliest next words. before: the same words' probabilities in the untouched model; answer: its choice."""
     marked = next((i for i, word in enumerate(words) if word.id == answer), None)
-    show(
-        live.Picture(key=key, quantity="next_probs", says=_("How likely each word is to come next.")),
-        [word.token for word in words],
-        np.array([word.p for word in words]),
-        ghost=None if before is None else np.array(before),
-        high=1.0,
-        marked=marked,
-        percent=True,
-    )
-    explain_dot([word.token for word in words])
+    tokens = [word.token for word in words]
+    next_tokens(next_picture(key), tokens, np.array([word.p for word in words]), before, marked=marked)
+
+
+def next_picture(key: str, **how: Any) -> live.Picture:
+    """What a picture of the next word is told. how: its slider, captions, receiver."""
+    return live.Picture(key=key, quantity="next_probs", says=_("How likely each word is to come next."), **how)
+
+
+def next_tokens(
+    picture: live.Picture,
+    tokens: list[str],
+    probs: np.ndarray,
+    before: Sequence[float] | np.ndarray | None = None,
+    *,
+    marked: int | None = None,
+) -> None:
+    """The same at every stop of a slider: probs is (token,) or (frame, token), before is (token,)."""
+    ghost = None if before is None else np.asarray(before)
+    show(picture, tokens, probs, ghost=ghost, high=1.0, marked=marked, percent=True)
+    explain_dot(tokens)
 
 
 def explain_dot(tokens: Sequence[str]) -> None:
