@@ -77,11 +77,15 @@ def context(subject: str = FIRST) -> int:
     return int(about.get("max_position_embeddings") or about["n_positions"])
 
 
-def ends(subject: str = FIRST) -> frozenset[int]:
-    """The ids with which a model says that a text is over, or that another begins."""
+def ends(subject: str = FIRST) -> tuple[int, ...]:
+    """The ids that end a text: the one that opens a text and so the next one, and the model's own mark for it.
+
+    Tinyllamas separate their stories with `<s>`: it opens a text and ends it.
+    """
     about = json.loads((folder(subject) / "config.json").read_text("utf8"))
-    said = (about.get("bos_token_id"), about.get("eos_token_id"))
-    return frozenset(id for one in said for id in (one if isinstance(one, list) else [one]) if id is not None)
+    found = (about.get(f"{which}_token_id") for which in ("bos", "eos"))
+    listed = (id if isinstance(id, list) else [id] for id in found)
+    return tuple(dict.fromkeys(id for ids in listed for id in ids if id is not None))
 
 
 def read(text: str, subject: str = FIRST) -> Reading:

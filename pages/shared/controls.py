@@ -127,8 +127,6 @@ class Held:
 
 forget = address.forget
 
-shown = address.shown
-
 
 # ---- widgets ----
 

@@ -14,8 +14,8 @@ from segno.encoder import DataOverflowError
 from pages.shared import address
 from pages.shared.asks import predict
 from pages.shared.text import _, filled, say
+from pages.shared.words import MODES
 
-LEFT_OUT = {"print", "present", "slide", "hide", "only", "mine", "lesson", "stop", "name"}  # how it is shown, not what
 PIXELS = 130  # a side of the code
 
 
@@ -52,7 +52,7 @@ def draw() -> None:
 
 def here() -> str:
     """The whole address of what is shown."""
-    said = {word: text for word, text in st.query_params.items() if word not in LEFT_OUT}
+    said = {word: text for word, text in st.query_params.items() if word not in MODES}
     return (st.context.url or "") + (f"?{urlencode(said)}" if said else "")
 
 

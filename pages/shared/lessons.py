@@ -14,27 +14,15 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
-from pages.shared import address, controls, frame
+from pages.shared import address, frame
 from pages.shared.readers import LONGEST
 from pages.shared.text import _, filled, lang, plain, say, unmarked
-from pages.shared.words import LESSONS, MINE, WORDS
+from pages.shared.words import LESSONS, MINE, MODES, WORDS
 
 FOLDER = Path(__file__).parents[2] / "assets" / "lessons"
 STOP = re.compile(r"^\d+\. \[([^\]\n]+)\]\(([^()\s]+)\) ?(.*)$", re.M)
 TITLE = 80  # characters of a stop's title
-OWN = {
-    "lang",
-    "depth",
-    "mine",
-    "name",
-    "lesson",
-    "stop",
-    "present",
-    "slide",
-    "hide",
-    "only",
-    "print",
-}  # no page's state
+OWN = MODES | {"lang", "depth"}  # who visits says these, a link of a lesson does not
 
 
 @dataclass(frozen=True)
@@ -180,7 +168,7 @@ def _editable(lesson: Lesson, at: int, stop: Stop) -> None:
     key = f"stop_{at}_of_{len(lesson.stops)}_{hash(lesson.stops) % 10**8}"  # another list, other boxes
 
     def named() -> None:
-        keep(tuple(replace(s, title=_title(controls.shown(key))) if s is stop else s for s in lesson.stops))
+        keep(tuple(replace(s, title=_title(address.shown(key))) if s is stop else s for s in lesson.stops))
 
     st.text_input(
         unmarked(_("Title of step «n»"), n=at),

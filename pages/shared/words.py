@@ -22,6 +22,8 @@ from pages.shared.readers import (
 
 LESSONS = ("attention", "positions", "counting")  # in assets/lessons
 MINE = "mine"  # the lesson that a visitor collects
+# How a page is shown, and the way through a lesson: no state of a page.
+MODES = frozenset({"present", "slide", "hide", "only", "print", "mine", "name", "lesson", "stop"})
 MANY = 10**6  # more than any place, step or row a page counts
 
 

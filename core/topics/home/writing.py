@@ -41,18 +41,19 @@ def write(text: Text, temperature: float, seed: int) -> Story:
     """At most MOST tokens more, fewer where the story ends or the model's context does. temperature 0: the likeliest."""
     model, ids = subject.model(text.subject), torch.tensor(text.ids)
     n = min(MOST, model.config.context - len(text))
-    over = ends(text.subject)
+    known = {"ends": ends(text.subject), "logits": subject.untouched(text)["next_logits"].tensor}
     if temperature:
-        new = generation.sample(model, ids, n, temperature=temperature, seed=seed, ends=over)
+        made = generation.sample(model, ids, n, temperature=temperature, seed=seed, **known)
     else:
-        new = generation.greedy(model, ids, n, ends=over)
+        made = generation.greedy(model, ids, n, **known)
+    new = made.ids[: len(made.ids) - made.ended]  # the mark of the end is no word of the story
     whole = Text(text.subject, (*text.ids, *new), (*text.tokens, *(called(i, text.subject) for i in new)))
     flow = fl.compute(whole)
     return Story(flow, len(text), tuple(_steps(whole, flow, len(text), new)))
 
 
 @torch.inference_mode()
-def _steps(whole: Text, flow: fl.Flow, start: int, new: list[int]) -> list[Step]:
+def _steps(whole: Text, flow: fl.Flow, start: int, new: tuple[int, ...]) -> list[Step]:
     """What the model said at the last token of the text, and at every token that it wrote."""
     model = subject.model(whole.subject)
     probs = torch.stack([model.read_out(x).softmax(-1) for x in fl.stages(flow.trace, model, start - 1)]).numpy()

@@ -5,7 +5,6 @@ subject: which model; the one that ships where nothing is said.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,13 +12,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core import tokenizer
+from core import generation, tokenizer
 from core.config import ModelConfig
 from core.counting import parameters, total
 from core.embeddings import EMBED, IDS, by_product
+from core.generation import Written
 from core.lab import subject as lab
 from core.lab.memory import kept
-from core.lab.text import FIRST, Cannot, Text, called, exactly, folder
+from core.lab.text import FIRST, Cannot, Text, called, ends, exactly, folder
 from core.presets import presets
 from core.trace import Trace, to_numpy
 
@@ -259,42 +259,9 @@ def outlook(text: str, subject: str = FIRST) -> lab.Outlook:
     return lab.outlook(exactly(text, subject))
 
 
-@dataclass(frozen=True)
-class Written:
-    """What the model wrote after a text, one token at a time, always the likeliest.
-
-    ended: it stopped by itself, with the token that means the end.
-    """
-
-    ids: tuple[int, ...]
-    chances: tuple[float, ...]
-    ended: bool
-
-
-def ends(subject: str = FIRST) -> tuple[int, ...]:
-    """The ids that end a text: the model's own mark for it, and the one that opens a text and so the next one.
-
-    Tinyllamas separate their stories with `<s>`: it opens a text and ends it.
-    """
-    about = json.loads((folder(subject) / "config.json").read_text("utf8"))
-    found = (about.get(f"{which}_token_id") for which in ("bos", "eos"))
-    listed = (id if isinstance(id, list) else [id] for id in found)
-    return tuple(dict.fromkeys(id for ids in listed for id in ids if id is not None))
-
-
-@torch.inference_mode()
 def write_on(text: Text, most: int = MOST_WRITTEN) -> Written:
-    """Repeat: the next token's id, appended to the text. Stops at the end of a text and at the end of the context."""
-    model, over = lab.model(text.subject), ends(text.subject)
-    made, chances = list(text.ids), []
-    while len(made) < min(len(text) + most, model.config.context):
-        if len(made) == len(text):
-            probs = lab.untouched(text)["next_probs"].tensor
-        else:
-            probs = model.predict(model.stream(torch.tensor(made))).softmax(-1)
-        made.append(int(probs.argmax()))
-        chances.append(float(probs.max()))
-        if made[-1] in over:
-            break
-    new = tuple(made[len(text) :])
-    return Written(new, tuple(chances), bool(new) and new[-1] in over)
+    """The likeliest next token, appended to the text, again and again, to the end of a text or of the context."""
+    model = lab.model(text.subject)
+    n = max(0, min(most, model.config.context - len(text)))
+    known = lab.untouched(text)["next_logits"].tensor
+    return generation.greedy(model, torch.tensor(text.ids), n, ends=ends(text.subject), logits=known)

@@ -46,7 +46,9 @@ def show(text: Text) -> None:
     told = frame.cached(writing.write, text, heat, int(ROLL.now()))
     endings = [drawn.Ending(step.words, step.lens) for step in told.steps]
     if len(endings) == 1:
-        say("The story is over: the model writes nothing more here.")
+        full = len(text) >= sentence.context(text.subject)
+        over = N_("The story is over: the model writes nothing more here.")
+        say(N_("The text fills all that this model reads at once, «n» tokens.") if full else over, n=len(text))
         hunt.show_map(told.flow, endings)
         return
     stops = tuple(range(len(endings)))

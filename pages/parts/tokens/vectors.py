@@ -300,7 +300,7 @@ def common_mistakes(text: str) -> None:
         random=f"{spread.random:.3f}",
         start=spread.start,
         trained=f"{spread.trained:.3f}",
-        start_id=vectors.ends()[0],
+        start_id=sentence.ends()[0],
     )
     mistakes.show("tokens", ["letters", "padded", "reversible", "ends", "normal", "product", "meaning"], **numbers)
 

@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from pages.shared import controls
+from pages.shared import address, controls
 from pages.shared.text import _, filled
 
 
@@ -20,7 +20,7 @@ def number(
         return math.isclose(given, answer, rel_tol=tolerance, abs_tol=0.005)
 
     def tried() -> None:
-        given = controls.shown(key)
+        given = address.shown(key)
         if given is not None and not right(given):
             before = missed.now() or (answer, 0)
             missed.keep((answer, before[1] + 1 if before[0] == answer else 1))

@@ -428,7 +428,6 @@ CASES: dict[str, Case] = {
         lambda g: (table.outlook(g.words, g.text.subject).words[0].p, g.trace("next_probs")["next_probs"].value.max()),
         lambda r: near(*r),
     ),
-    "tokens.table.ends": Case(lambda g: table.ends(g.text.subject)),
     "tokens.table.write_on": Case(lambda g: table.write_on(g.text, 8), lambda r: 1 <= len(r.ids) <= 8),
     "why.recurrence.fading": Case(lambda g: recurrence.fading(recurrence.Demo(g.text, times=9))),
     "why.recurrence.words_of": Case(lambda g: recurrence.words_of(g.text)),

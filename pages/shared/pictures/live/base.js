@@ -299,6 +299,7 @@ export class View {
     this.value = make("output");
     this.dial.append(make("label", {}, this.caption, this.range, this.value));
     this.range.addEventListener("pointerdown", (event) => {
+      this.halt();
       this.range.setPointerCapture(event.pointerId);
       Object.assign(this, { held: true, byKey: false });
     });
@@ -310,9 +311,10 @@ export class View {
 
   // ---- a slider that runs by itself: one stop after the other, until its end or until a hand is laid on it ----
   showPlayer(words) {
-    if (Boolean(words) === Boolean(this.player)) return;
+    if (String(words) === String(this.played ?? null)) return; // the same buttons, in the same language
+    this.halt();
     this.player?.remove();
-    this.player = null;
+    this.played = words;
     if (!words) return;
     const [back, run, pause, on, speed] = words;
     const button = (name, sign, act) => {
@@ -325,7 +327,6 @@ export class View {
     this.playing = { run, pause };
     this.player = make("div", { class: "player" }, button(back, "◂", () => this.stepBy(-1)), this.runner, button(on, "▸", () => this.stepBy(1)), this.pace);
     this.dial.prepend(this.player);
-    this.range.addEventListener("pointerdown", () => this.halt());
   }
 
   stepBy(by) {

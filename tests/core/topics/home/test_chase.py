@@ -45,7 +45,12 @@ def test_greedy_writing_is_transformers_own(any_model):
     """Every family, and the model that ships below."""
     ids = torch.tensor([[3, 5, 7, 11]])
     theirs = any_model.theirs.generate(ids, max_new_tokens=6, do_sample=False, eos_token_id=None, pad_token_id=0)
-    assert generation.greedy(any_model.ours, ids[0], 6) == theirs[0, 4:].tolist()
+    written = generation.greedy(any_model.ours, ids[0], 6)
+    assert list(written.ids) == theirs[0, 4:].tolist()
+    probs = any_model.theirs(theirs[:, :-1]).logits[0, 3:].softmax(-1)
+    chances = probs.gather(-1, theirs[0, 4:, None])[:, 0].tolist()
+    assert written.chances == pytest.approx(chances, rel=1e-3)
+    assert not written.ended
 
 
 def test_the_model_that_ships_writes_as_transformers_does(theirs):
@@ -57,16 +62,17 @@ def test_the_model_that_ships_writes_as_transformers_does(theirs):
 
 def test_a_draw_is_repeated_by_its_seed_and_changed_by_another():
     model, ids = subject.model(), torch.tensor(FIRST.ids)
-    draws = [generation.sample(model, ids, 8, temperature=1.5, seed=seed) for seed in (1, 1, 2)]
+    draws = [generation.sample(model, ids, 8, temperature=1.5, seed=seed).ids for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]
     cold = generation.sample(model, ids, 8, temperature=0.01, seed=5)
-    assert cold == generation.greedy(model, ids, 8), "almost no temperature: the likeliest"
+    assert cold.ids == generation.greedy(model, ids, 8).ids, "almost no temperature: the likeliest"
 
 
 def test_writing_ends_where_the_story_or_the_context_does(any_model):
     model, ids = any_model.ours, torch.tensor([3, 5, 7, 11])
-    first = generation.greedy(model, ids, 1)[0]
-    assert generation.greedy(model, ids, 5, ends=frozenset({first})) == []
+    first = generation.greedy(model, ids, 1).ids[0]
+    over = generation.greedy(model, ids, 5, ends=(first,))
+    assert (over.ids, over.ended) == ((first,), True)
     long = sentence.exactly("the dog " * 40, str(any_model.folder))
     held = sentence.Text(long.subject, long.ids[:60], long.tokens[:60])
     assert len(writing.write(held, 0.0, 0).flow.tokens) <= model.config.context

@@ -186,14 +186,14 @@ def test_writing_stops_at_the_end_of_the_context():
 
 
 def test_a_text_ends_with_the_model_s_own_marks(tmp_path):
-    assert vectors.ends() == (1, 2), "<s> and </s> of Llama's vocabulary"
+    assert sentence.ends() == (1, 2), "<s> and </s> of Llama's vocabulary"
     for about, ends in (
         ({"bos_token_id": 50256, "eos_token_id": 50256}, (50256,)),
         ({"bos_token_id": None, "eos_token_id": [151645, 151643]}, (151645, 151643)),
         ({}, ()),
     ):
         (tmp_path / "config.json").write_text(json.dumps(about), "utf8")
-        assert vectors.ends(str(tmp_path)) == ends
+        assert sentence.ends(str(tmp_path)) == ends
 
 
 def test_a_word_of_several_pieces_has_no_row():
