@@ -80,6 +80,26 @@ def test_a_room_seen_to_its_end_is_marked_in_the_menu_and_only_there(visitor):
     visit.check()
 
 
+def test_home_leads_back_to_where_one_was(visitor):
+    visit = visitor(viewport={"width": 1280, "height": 720}).open("/")
+    page = visit.page
+    link = page.get_by_role("link", name=re.compile("Go on where you were"))
+    path = page.locator(".st-key-path")
+    path.wait_for()
+    assert link.count() == 0, "nobody was anywhere yet"
+    said = page.get_by_text("Only this browser remembers it.").bounding_box()
+    assert path.bounding_box()["y"] - said["y"] - said["height"] < 60, "and nothing is kept free for it"
+    page.get_by_role("link", name="Softmax lab").first.click()
+    page.locator(".st-key-ending_softmax").wait_for()
+    page.wait_for_function("() => localStorage.getItem('room-last') === 'softmax'")
+    page.get_by_role("link", name="Home").first.click()
+    link.wait_for()
+    assert "Softmax lab" in link.inner_text()
+    link.click()
+    page.wait_for_url(re.compile("/softmax"))
+    visit.check()
+
+
 def test_the_depth_is_remembered_and_in_the_address(visitor):
     visit = visitor(viewport={"width": 1280, "height": 720}).open("/softmax", ready="[data-signature] canvas")
     page = visit.page
@@ -105,3 +125,13 @@ def test_a_word_of_the_glossary_is_explained_where_it_stands(visitor):
     assert ": " in page.locator("#term-tip").inner_text()
     page.mouse.move(2, 2)
     page.locator("#term-tip").wait_for(state="hidden")
+
+
+def test_one_sign_of_chinese_is_no_word_inside_another(visitor):
+    """头 is a head, 开头 a beginning."""
+    page = visitor().open("/?lang=zh").page
+    page.wait_for_function("() => CSS.highlights.get('term')?.size > 0")
+    marked = page.evaluate("() => [...CSS.highlights.get('term')].map((r) => [r.toString(), r.startContainer.data])")
+    assert any(len(term) > 1 for term, _line in marked)
+    assert not [line for term, line in marked if len(term) == 1 and "开头" in line]
+    assert "开头" in page.get_by_text("用英文写个故事").inner_text(), "there is one to be mistaken"

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from pages.shared import frame
+from pages.shared.text import sections
 from tests.pages.opening import labels, open_page, words
 
 FILES = [entry.file for entry in frame.entries()]
@@ -30,3 +31,16 @@ def test_chinese_pages_speak_chinese(file):
     quoted = {line for line in sentences if "Sam and Amy" in line}
     assert not (sentences - quoted) & set(chinese.splitlines())
     assert sum("\u4e00" <= c <= "\u9fff" for c in chinese) > 100
+
+
+@pytest.mark.parametrize(
+    ("file", "guess"),
+    [("05_softmax", "add100"), ("07_masks", "unmasked"), ("09_position", "shuffled"), ("10_rope", "rope_freeze")],
+)
+@pytest.mark.parametrize("depth", ["idea", "all"])
+def test_no_sentence_to_take_home_before_the_guess_that_it_answers(file, guess, depth):
+    closing = sections("en", file[3:])["closing"].split(":**")[1][:60].replace("$", "")
+    before, after = (words(open_page(file, depth=depth, **{guess: said})) for said in ("", "?"))
+    assert closing not in before
+    assert "guess first, then it stands here" in before
+    assert closing in after

@@ -45,7 +45,7 @@ def _both(room: Room, cell: tuple[int, int]) -> None:
     link = (demo.layer, demo.head, *cell)
     found = frame.cached(cuts.both, demo.text, link)
     head, query, key = f"{demo.layer}.{demo.head}", room.rows[cell[0]], room.columns[cell[1]]
-    say("Here head «head» lets “«query»” read no more of “«key»”:", head=head, key=key, query=query)
+    say("Here “«query»” no longer reads “«key»” in head «head»:", head=head, key=key, query=query)
     matrix.show(
         live.Picture(key="ways", quantity="weights", says=_("One row of the map: untouched, and cut in both ways.")),
         found.rows,

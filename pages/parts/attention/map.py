@@ -157,3 +157,4 @@ def next_word(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
     follows = room.dial.slider(together=True, hidden=True) if short else None
     picture = bars.next_picture("next", slider=follows, captions=captions)
     bars.next_tokens(picture, tokens, np.asarray(found.probs), found.before, marked=0)
+    bars.explain_dot(tokens)

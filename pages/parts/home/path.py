@@ -48,11 +48,11 @@ def rooms() -> None:
         n=len(frame.entries()) - 1,
     )
     built = frame.entries()
-    for entry in built:
-        with st.container(key=f"goon_{frame.topic_of(entry.file)}"):
-            st.page_link(
-                frame.path_of(entry), label=f"**{unmarked(_('Go on where you were: «room»'), room=_(entry.title))}** →"
-            )
+    with st.container(key="goon"):
+        for entry in built[1:]:
+            with st.container(key=f"goon_{frame.topic_of(entry.file)}"):
+                label = unmarked(_("Go on where you were: «room»"), room=_(entry.title))
+                st.page_link(frame.path_of(entry), label=f"**{label}** →")
     with st.container(key="path"):
         number = 0
         for section, listed in frame.CATALOG.items():

@@ -273,7 +273,9 @@ def next_word(room: Room) -> None:
     picture = bars.next_picture(
         room.key("next"), slider=room.slider(hidden=True), captions=told, released=lambda name, value: None
     )
-    bars.next_tokens(picture, [word.token for word in found.words[:most]], found.p[:, :most], marked=0)
+    tokens = [word.token for word in found.words[:most]]
+    bars.next_tokens(picture, tokens, found.p[:, :most], marked=0)
+    bars.explain_dot(tokens)
 
 
 def verdict(room: Room) -> None:

@@ -28,7 +28,7 @@
   const mark = () => {
     const rules = [...kept()].filter((room) => /^[a-z]+$/.test(String(room))).flatMap((room) => {
       const links = ["stSidebarNavLink", "stPageLink-NavLink"].flatMap((id) => ["$", "*"].map((how) => `[data-testid="${id}"][href${how}="/${room}${how === "*" ? "?" : ""}"]::after`));
-      return `${links.join(",")} { content: "✓"; margin-left: auto; padding-left: 0.4em; color: var(--st-green-text-color, #177233); font-weight: 700; }`;
+      return `${links.join(",")} { content: "✓"; margin-left: auto; padding-left: 0.4em; color: light-dark(#177233, #5bd075); font-weight: 700; }`;
     });
     const last = read(LAST);
     if (/^[a-z]+$/.test(last ?? "")) rules.push(`.st-key-goon_${last} { display: flex !important; }`);
@@ -37,21 +37,35 @@
   mark();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 
-  const look = () => {
+  // The foot of a room: there as soon as the room is, under the eye when it was gone through.
+  const foot = () => {
     const ending = document.querySelector(`[class*="${ENDING}"]`);
-    const room = ending?.className.toString().match(/st-key-ending_([a-z]+)/)?.[1];
-    if (!room) return;
-    if (read(LAST) !== room) keep(LAST, room);
-    const box = ending.getBoundingClientRect(), done = kept();
-    if (!box.height || box.top > innerHeight - 40 || done.has(room)) return;
+    return { ending, room: ending?.className.toString().match(/st-key-ending_([a-z]+)/)?.[1] };
+  };
+  let here = "";
+  const come = () => {
+    const { room } = foot();
+    if (!room || here === room) return;
+    here = room;
+    keep(LAST, room);
+    mark();
+  };
+  const look = () => {
+    const { ending, room } = foot(), done = kept();
+    if (!room || done.has(room)) return;
+    const box = ending.getBoundingClientRect();
+    if (!box.height || box.top > innerHeight - 40) return;
     keep(DONE, JSON.stringify([...done.add(room)]));
     mark();
   };
-  let waiting = 0;
-  const later = () => (waiting ||= requestAnimationFrame(() => {
-    waiting = 0;
-    look();
-  }));
-  addEventListener("scroll", later, { capture: true, passive: true });
+  const once = (act) => { // a frame
+    let waiting = 0;
+    return () => (waiting ||= requestAnimationFrame(() => {
+      waiting = 0;
+      act();
+    }));
+  };
+  addEventListener("scroll", once(look), { capture: true, passive: true });
+  new MutationObserver(once(come)).observe(document, { childList: true, subtree: true });
   addEventListener("storage", mark);
 })();

@@ -93,6 +93,7 @@ def next_words(words: list[Word], *, key: str, before: list[float] | None = None
     marked = next((i for i, word in enumerate(words) if word.id == answer), None)
     tokens = [word.token for word in words]
     next_tokens(next_picture(key), tokens, np.array([word.p for word in words]), before, marked=marked)
+    explain_dot(tokens)
 
 
 def next_picture(key: str, **how: Any) -> live.Picture:
@@ -111,7 +112,6 @@ def next_tokens(
     """The same at every stop of a slider: probs is (token,) or (frame, token), before is (token,)."""
     ghost = None if before is None else np.asarray(before)
     show(picture, tokens, probs, ghost=ghost, high=1.0, marked=marked, percent=True)
-    explain_dot(tokens)
 
 
 def explain_dot(tokens: Sequence[str]) -> None:
