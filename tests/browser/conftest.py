@@ -26,6 +26,11 @@ FLAGS = [
 ]
 
 
+# Nothing is on its way: what fades in or out is read at its end, not in between.
+CALM = """() => document.getAnimations().every((a) => a.playState !== 'running'
+  || a.effect?.getComputedTiming().endTime === Infinity)"""
+
+
 class Server:
     """`streamlit run` on a port of its own; app.py with the repository's configuration unless told otherwise."""
 

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from pages.shared import frame
-from tests.browser.conftest import visiting
+from tests.browser.conftest import CALM, visiting
 
 PAGES = [("" if e.file == "01_home" else e.file[3:]) for e in frame.entries()]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "home")
@@ -18,6 +18,7 @@ EXEMPT = {"list": "[data-testid='stSidebarNav']", "listitem": "[data-testid='stS
 
 def findings(page):
     """axe-core's violations of WCAG 2.2 A and AA, shadow roots included, but for Streamlit's own."""
+    page.wait_for_function(CALM)
     result = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
     found = []
     for violation in result.response["violations"]:
@@ -171,7 +172,7 @@ def test_the_hunt_on_the_map_by_hand_and_by_keyboard(visitor):
     before = canvas.evaluate("c => c.toDataURL()")
     page.get_by_role("radio", name="Head 4.4").click()
     assert canvas.evaluate("c => c.toDataURL()") != before
-    page.wait_for_url(re.compile("map_block=4.*map_head=4"))
+    page.wait_for_url(re.compile("(?=.*map_block=4)(?=.*map_head=4)"))
     visit.settle()
     arc = canvas.evaluate("c => { const b = c.getBoundingClientRect(); return [b.x, b.y, b.width]; }")
     page.locator(".live .scroll").focus()
