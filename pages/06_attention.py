@@ -27,11 +27,9 @@ if chosen.source == "sentence":
     first.prediction(room)
 
 
-# One head's map; how it is made; its links, cut. A click or a release runs this part alone.
+# One head's map, and how it is made. A release runs this part alone; a click on a link is for what stands below too.
 @st.fragment
 def head_of(room: parts.Room | None) -> None:
-    if room and not room.stands():
-        st.rerun()
     room = room or parts.own_vectors(chosen.source)
     head, cell = room.head(room.value()), room.cell().now()
     with st.container(key="at-map"):
@@ -48,11 +46,22 @@ def head_of(room: parts.Room | None) -> None:
     tour.tour(room, head)
     if spine.deep():
         findings.mixture(room, head, cell)
-    if room.demo:
-        chase.chase(room, head, cell)
+    if parts.other_link(cell):
+        st.rerun()
+
+
+# Its links, cut.
+@st.fragment
+def links(room: parts.Room) -> None:
+    cell = room.cell().now()
+    if parts.other_link(cell) or not room.stands():
+        st.rerun()
+    chase.chase(room, room.head(1.0), cell)
 
 
 head_of(room)
+if room:
+    links(room)
 
 # What to notice, check yourself.
 if room and spine.deep():

@@ -173,7 +173,13 @@ def arrive(topic: str) -> bool:
 def _back() -> bool:
     """Is this run the browser's Back or Forward? Streamlit's own account of it, guarded by a browser test."""
     context = get_script_run_ctx()
-    return bool(context and context.is_history_navigation and not context.fragment_ids_this_run)
+    return bool(context and context.is_history_navigation and not apart())
+
+
+def apart() -> bool:
+    """Does a part of the page run by itself, without the rest?"""
+    context = get_script_run_ctx()
+    return bool(context and context.fragment_ids_this_run)
 
 
 def changed(what: str, value: Any) -> bool:

@@ -126,6 +126,23 @@ def test_the_mouse_clicks_a_cell_too(visit):
     visit.check()
 
 
+def test_a_link_means_the_same_above_and_below(visit):
+    """A click in the map is told to the two ways of cutting; a click in their list is told to the map."""
+    page = visit.open(ATTENTION + "?depth=all").page
+    page.get_by_role("radio", name="fewer than ten").click()
+    page.get_by_role("button", name=re.compile("4.4")).click()
+    page.get_by_text(re.compile("no longer reads .* in head 4.4")).wait_for()
+    page.get_by_text(re.compile(r"block 4 · head 4")).wait_for()
+    visit.settle()
+    stage = visit.signature().locator(".stage")
+    stage.focus()
+    for key in ("ArrowLeft", "Home", *["ArrowRight"] * 3, "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_url(re.compile("cell=13(,|%2C)3(&|$)"))
+    page.get_by_text("Here “to” no longer reads “Amy” in head 4.4").wait_for()
+    visit.check()
+
+
 def test_a_slider_that_needs_torch_streams_while_it_moves(visit):
     page = visit.open("/attention?source=random").page
     dial = page.locator("input[data-slider=tau]")

@@ -13,7 +13,7 @@ from core.lab import subject
 from core.lab import text as sentence
 from core.topics.attention import own_vectors as own
 from core.trace import Trace
-from pages.shared import controls, frame, readers, spine
+from pages.shared import address, controls, frame, readers, spine
 from pages.shared.text import N_, _, filled, say
 
 SOURCES = {"sentence": N_("of a sentence"), "hand": N_("typed by hand"), "random": N_("drawn at random")}
@@ -61,6 +61,11 @@ class Room:
     def cell(self) -> controls.Setting:
         """The link that is pointed at in the map."""
         return controls.Setting("cell", None, controls.within(len(self.rows), len(self.columns)), heard="cell")
+
+
+def other_link(cell: tuple[int, int] | None) -> bool:
+    """Has a part of the page been told of another link than the whole page was drawn with?"""
+    return address.changed("cell", cell) and address.apart()
 
 
 # ---- sources ----
