@@ -128,8 +128,7 @@ def test_the_mouse_clicks_a_cell_too(visit):
 
 def test_a_link_means_the_same_above_and_below(visit):
     """A click in the map is told to the two ways of cutting; a click in their list is told to the map."""
-    page = visit.open(ATTENTION + "?depth=all").page
-    page.get_by_role("radio", name="fewer than ten").click()
+    page = visit.open(ATTENTION + "?depth=all&ranking=true").page
     page.get_by_role("button", name=re.compile("4.4")).click()
     page.get_by_text(re.compile("no longer reads .* in head 4.4")).wait_for()
     page.get_by_text(re.compile(r"block 4 · head 4")).wait_for()

@@ -81,7 +81,7 @@ def test_the_tour_starts_at_the_first_step_and_writes_a_number_out():
 
 
 def test_both_ways_to_cut_stand_side_by_side():
-    app = open_page(PAGE, depth="idea")
+    app = open_page(PAGE, depth="idea", surer="?")
     for way, sam in (("share", 0.981), ("keep", 0.323)):
         meta, arrays = picture(app, f"way_{way}")
         assert arrays["values"][0, meta["names"].index("Sam")] == pytest.approx(sam, abs=1e-3)
@@ -93,8 +93,9 @@ def test_both_ways_to_cut_stand_side_by_side():
 def test_no_answer_stands_before_its_guess():
     app = open_page(PAGE, depth="idea")
     assert not [b for b in app.button if b.key and b.key.startswith("link_")]
-    assert "3 decide" not in words(app)
-    app = open_page(PAGE, depth="idea", links="few")
+    assert "way_share" not in "".join(e.proto.id for e in app.get("bidi_component"))
+    app = open_page(PAGE, depth="idea", ranking="true")
+    assert "Of 3,744 links, 3 decide" in words(app).replace("\\", "")
     first = next(b for b in app.button if b.key == "link_0")
     assert "5\\.1" in first.label
     first.click().run()
@@ -102,7 +103,7 @@ def test_no_answer_stands_before_its_guess():
 
 
 def test_a_link_of_another_head_opens_it_in_the_map_and_in_both_ways():
-    app = open_page(PAGE, links="few")
+    app = open_page(PAGE, ranking="true")
     next(b for b in app.button if b.key == "link_2").click().run()
     assert (app.query_params["layer"], app.query_params["head"]) in (("4", "4"), (["4"], ["4"]))
     assert "in head 4\\.4:" in words(app)
@@ -195,11 +196,22 @@ def test_what_ifs_say_what_they_cost():
     assert "Mean loss on 6 short stories" in text.replace("\\", "")
 
 
-@pytest.mark.parametrize(("choice", "opening"), [("few", "Right."), ("most", "Not quite."), ("?", "")])
+@pytest.mark.parametrize(("choice", "opening"), [("share", "Right."), ("same", "Not quite."), ("?", "")])
 def test_the_prediction_is_answered_by_core(choice, opening):
-    text = words(open_page(PAGE, links=choice)).replace("\\", "")
-    assert "3,744" in text
+    text = words(open_page(PAGE, surer=choice)).replace("\\", "")
+    assert "“Sam” with 98.1%" in text
+    assert "with 32.3%" in text
     assert (f"**{opening}**" in text) == bool(opening)
+
+
+def test_in_another_head_the_other_way_is_surer():
+    text = words(open_page(PAGE, surer="keep", layer="4", head="4", cell="13,9")).replace("\\", "")
+    assert "**Right.** If the row stays, it says “Sam” with 46.2%" in text
+
+
+def test_a_link_that_nobody_needs_makes_no_difference():
+    text = words(open_page(PAGE, surer="same", layer="0", head="0", cell="13,13")).replace("\\", "")
+    assert "**Right.** Hardly a difference: “Amy” with 98.6%, “Amy” with 98.6%" in text
 
 
 def test_the_random_source_is_labelled_random_and_snaps():

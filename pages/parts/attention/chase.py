@@ -24,14 +24,18 @@ def chase(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
     headings.section("Cut a link, two ways")
     inside = cell is not None and bool(head.allowed[cell])
     cell = cell if inside else _strongest(head)
+    link = (room.demo(1.0).layer, room.index[0], *cell)
+    found = frame.cached(cuts.both, room.demo(1.0).text, link)
     left, right = st.columns([2, 3], gap="medium")
-    with right:
-        _both(room, cell)
     with left:
         prose("attention", "ways")
-        asked = prediction(room.reading)
-        if controls.switch("Show which links decide", False, key="ranking") or asked:
-            _ranking(room, (room.demo(1.0).layer, room.index[0], *cell))
+        guessed = prediction(found)
+        if controls.switch("Show which links decide", False, key="ranking"):
+            _ranking(room, link)
+    with right:
+        _row(room, link, found)
+        if guessed:
+            _words(found)
 
 
 def _strongest(head: oh.Head) -> tuple[int, int]:
@@ -39,12 +43,9 @@ def _strongest(head: oh.Head) -> tuple[int, int]:
     return row, int(head.weights[row].argmax())
 
 
-def _both(room: Room, cell: tuple[int, int]) -> None:
-    """One row and the next word: untouched, and with the link cut in both ways."""
-    demo = room.demo(1.0)
-    link = (demo.layer, demo.head, *cell)
-    found = frame.cached(cuts.both, demo.text, link)
-    head, query, key = f"{demo.layer}.{demo.head}", room.rows[cell[0]], room.columns[cell[1]]
+def _row(room: Room, link: tuple[int, int, int, int], found: cuts.Both) -> None:
+    """One row of the map: untouched, and with the link cut in both ways."""
+    head, query, key = f"{link[0]}.{link[1]}", room.rows[link[2]], room.columns[link[3]]
     say("Here “«query»” no longer reads “«key»” in head «head»:", head=head, key=key, query=query)
     matrix.show(
         live.Picture(key="ways", quantity="weights", says=_("One row of the map: untouched, and cut in both ways.")),
@@ -52,9 +53,13 @@ def _both(room: Room, cell: tuple[int, int]) -> None:
         rows=[_("untouched"), _("it shares"), _("it stays")],
         columns=room.columns,
         look=matrix.Look(
-            row_title="", row_role="a", row_height=24, most=38, tools=False, point=((1, cell[1]), (2, cell[1]))
+            row_title="", row_role="a", row_height=24, most=38, tools=False, point=((1, link[3]), (2, link[3]))
         ),
     )
+
+
+def _words(found: cuts.Both) -> None:
+    """The next word, with the link cut in both ways, over the untouched model's."""
     tokens, before = [sentence.called(id) for id in found.ids], found.probs[0]
     names = (N_("**The row shares** what is left"), N_("**The row stays** as it was"))
     for column, name, way, probs in zip(st.columns(2), names, ("share", "keep"), found.probs[1:], strict=True):
@@ -63,38 +68,40 @@ def _both(room: Room, cell: tuple[int, int]) -> None:
             bars.next_tokens(bars.next_picture(f"way_{way}"), tokens, probs, before, marked=0)
 
 
-# ---- how many decide ----
+# ---- which way leaves the model surer ----
+
+ALIKE = 0.02  # chances that lie no further apart are called equal
 
 
-def prediction(reading: Any) -> str | None:
-    """How many links decide? The answer is core's own count; for a new sentence it is computed once it is asked."""
-    n = len(reading.tokens)
-    first = reading.text == sentence.SENTENCE
-    asked = predict.answer("links")
-    cells = _cells(n)
-    found = links(reading) if first or asked else None
-    count = found.deciders if found else 0
-    share = "few" if count < 10 else "some" if count < cells / 2 else "most"
-    values = {"cells": f"{cells:,}", "count": count}
-    because = {
-        "few": N_(
-            "Of «cells» links, «count» decide: without any one of them the answer loses more than half of its probability."
-        ),
-        "some": N_("Of «cells» links only «count» decide. Most cells are bright for reasons that do not matter here."),
-        "most": N_("A bright cell looks important, yet almost every link can go: only «count» of «cells» decide."),
-        "?": N_("Of «cells» links, «count» decide. Here are those that come first."),
-    }
-    if share == "most":  # a text of two or three tokens: what is said of bright cells would be wrong
-        because["some"] = because["most"] = because["few"]
-    options = {"few": N_("fewer than ten"), "some": N_("dozens"), "most": N_("most of them")}
-    question = N_("Guess first: cut one at a time, how many of «cells» links decide the next word?")
-    return predict.ask(predict.Prediction("links", question, options, share, because), **values)
+def prediction(found: cuts.Both) -> str | None:
+    """After the cut: in which way is the model surer of what it says?"""
+    shares, stays = found.probs[1], found.probs[2]
+    p, q = float(shares.max()), float(stays.max())
+    answer = "same" if abs(p - q) < ALIKE else "share" if p > q else "keep"
+    words = (sentence.called(found.ids[int(way.argmax())]) for way in (shares, stays))
+    values = dict(zip(("one", "two"), words, strict=True), p=f"{p:.1%}", q=f"{q:.1%}")
+    options = {"share": N_("if the row shares"), "keep": N_("if the row stays"), "same": N_("equally sure")}
+    question = N_("Guess first: cut this link. When is the model surer of its next word?")
+    because = dict.fromkeys((*options, predict.UNSURE), BECAUSE[answer])
+    return predict.ask(predict.Prediction("surer", question, options, answer, because), **values)
 
 
-def _cells(n: int) -> int:
-    config = subject.model().config
-    rows = range(1, n) if n <= cuts.LONG else [n - 1]
-    return config.n_layers * config.n_heads * sum(row + 1 for row in rows)
+BECAUSE = {
+    "share": N_(
+        "If the row shares, it says “«one»” with «p»; if it stays, “«two»” with «q». "
+        "The words that are left share its weight and speak louder."
+    ),
+    "keep": N_(
+        "If the row stays, it says “«two»” with «q»; if it shares, “«one»” with «p». "
+        "Louder words that are left do not make one answer surer here."
+    ),
+    "same": N_(
+        "Hardly a difference: “«one»” with «p», “«two»” with «q». This link matters little, so its share does too."
+    ),
+}
+
+
+# ---- which links decide ----
 
 
 def links(reading: Any) -> cuts.Ranking:
@@ -111,6 +118,10 @@ def _ranking(room: Room, shown: tuple[int, int, int, int]) -> None:
     """The most decisive links, each a button that shows it in both ways."""
     found, text = links(room.reading), sentence.of(room.reading)
     word = sentence.called(found.answer)
+    decide = N_(
+        "Of «cells» links, «count» decide: without any one of them the answer loses more than half of its probability."
+    )
+    say(decide, cells=f"{found.cells:,}", count=found.deciders)
     template = N_("p(«word») is «p» untouched. Without one link it becomes (row shares | row stays):")
     say(template, word=word, p=f"{found.p:.3f}")
     if len(text) > cuts.LONG:

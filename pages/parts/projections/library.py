@@ -55,7 +55,7 @@ def guess() -> None:
         predict.UNSURE: why,
     }
     second = books[int(np.argsort(-made.shares[at])[1])]
-    question = N_("Guess: drag “for beginners” to 3. Which book comes second?")
+    question = N_("Guess first: drag “for beginners” to 3. Which book comes second?")
     predict.ask(predict.Prediction(SECOND, question, dict(BOOKS), second, because), **numbers)
 
 

@@ -144,7 +144,7 @@ def guess_turned(room: Room) -> None:
         other.word: N_("At «angle»° it asks for “«key»”, and the model writes “«word»” («p»)."),
         predict.UNSURE: N_("At «angle»° it asks for “«key»”, and the model writes “«word»” («p»)."),
     }
-    asked = N_("Guess: turn q until “«asks»” asks for “«key»”. Which word does the model write then?")
+    asked = N_("Guess first: turn q until “«asks»” asks for “«key»”. Which word does the model write then?")
     names = dict(asks=room.asks, key=key, word=other.word, p=f"{other.p:.1%}", angle=other.angle)
     guess = predict.Prediction(TURNED, asked, {word: word for word in options}, other.word, because)
     predict.ask(guess, guess=predict.answer(TURNED) or "", **names)

@@ -215,7 +215,7 @@ def guess_halved(row: Row) -> None:
         because = dict.fromkeys(because, still)
     prediction = predict.Prediction(
         HALVED,
-        N_("Guess: the largest share is «before». Halve T, what does it do?"),
+        N_("Guess first: the largest share is «before». Halve T, what does it do?"),
         options,
         "more" if grows else "same",
         because,
@@ -251,7 +251,7 @@ def guess_added(row: Row) -> None:
             "Nothing moves: the largest change is «moved», no more than rounding. Only distances between scores count."
         ),
     }
-    question = N_("Guess: add 100 to every score. What do the shares do?")
+    question = N_("Guess first: add 100 to every score. What do the shares do?")
     predict.ask(predict.Prediction(ADDED, question, options, answer, because), moved=power(moved, 0))
 
 

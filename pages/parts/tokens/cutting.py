@@ -101,7 +101,7 @@ def prediction(cut: Cut) -> str | None:
     n, words, letters = len(final.pieces), max(1, len(demo.word.split())), len(demo.word)
     few = n <= NEARLY * words
     answer = "letters" if n == letters else "words" if few else "between" if n < letters else "more"
-    question = N_("Guess: how many pieces does «encoding» make of these «letters» characters?")
+    question = N_("Guess first: how many pieces does «encoding» make of these «letters» characters?")
     options = {
         "words": N_("about one a word"),
         "between": N_("in between"),

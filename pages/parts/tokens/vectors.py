@@ -207,7 +207,7 @@ def guess_blank(text: str) -> str | None:
         because["same"] = N_(
             "You read it alike, the model does not: a blank is an id. “«first»” («p») becomes “«second»” («q»)."
         )
-    question = N_("Guess: one blank is typed at the end. What does the model say then?")
+    question = N_("Guess first: one blank is typed at the end. What does the model say then?")
     values = dict(first=first.token, p=f"{first.p:.1%}", second=second.token, q=f"{second.p:.1%}")
     return predict.ask(predict.Prediction(BLANK, question, options, answer, because), **values)
 
