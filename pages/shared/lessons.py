@@ -14,13 +14,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
-from pages.shared import address, frame
+from pages.shared import address, controls, frame, headings
 from pages.shared.readers import LONGEST
 from pages.shared.text import _, filled, lang, plain, say, unmarked
 from pages.shared.words import LESSONS, MINE, MODES, WORDS
 
 FOLDER = Path(__file__).parents[2] / "assets" / "lessons"
 STOP = re.compile(r"^\d+\. \[([^\]\n]+)\]\(([^()\s]+)\) ?(.*)$", re.M)
+READ = controls.Held("lesson_read")  # how many links of a pasted lesson could not be added
 TITLE = 80  # characters of a stop's title
 OWN = MODES | {"lang", "depth"}  # who visits says these, a link of a lesson does not
 
@@ -92,11 +93,13 @@ def mine() -> tuple[Stop, ...]:
     return tuple(Stop(_title(title), *found) for link, _blank, title in kept if (found := read(link)))
 
 
-def keep(stops: tuple[Stop, ...]) -> None:
-    """For callbacks. What no longer fits into an address is not kept."""
+def keep(stops: tuple[Stop, ...]) -> bool:
+    """For callbacks. What no longer fits into an address is not kept; does it fit?"""
     text = "\n".join(f"{stop.link} {stop.title}" for stop in stops)
-    if WORDS["mine"].read(text) is not None:
+    fits = WORDS["mine"].read(text) is not None
+    if fits:
         address.write("mine", text)
+    return fits
 
 
 def _title(text: str) -> str:
@@ -149,8 +152,27 @@ def show() -> None:
     for at, stop in enumerate(lesson.stops, 1):
         with st.container(border=True, key=f"stop_{at}"):
             (_editable if lesson.name == MINE else _listed)(lesson, at, stop)
-    if lesson.name == MINE and lesson.stops:
-        st.download_button(_("Save as Markdown"), lambda: exported(lesson), "lesson.md", "text/markdown")
+    if lesson.name == MINE:
+        if lesson.stops:
+            st.download_button(_("Save as Markdown"), lambda: exported(lesson), "lesson.md", "text/markdown")
+        headings.fold("Go on with a saved lesson", _again)
+
+
+def _again() -> None:
+    """A lesson that was saved as Markdown is read again."""
+    say("Paste the text of a lesson that you saved. Its links come after those that stand here.")
+    controls.pasted("A saved lesson", _read_again, key="lesson_saved", height=120)
+    if READ.now() == 0:
+        say("There is no link into these rooms in it.")
+    elif READ.now():
+        say("«n» more steps do not fit into one link. Nothing was added.", n=READ.now())
+
+
+def _read_again(text: str) -> None:
+    """For callbacks: every numbered link into our rooms; anything else in it says nothing."""
+    found = tuple(Stop(_title(title), *where) for title, link, _line in STOP.findall(text) if (where := read(link)))
+    fits = found and keep((*mine(), *found))
+    READ.keep(None if fits or not text.strip() else len(found))
 
 
 def exported(lesson: Lesson) -> str:

@@ -129,6 +129,38 @@ def test_titles_are_edited_and_steps_move_and_go():
     assert not app.exception
 
 
+def pasted(app, text):
+    return app.text_area(key="lesson_saved").set_value(text).run()
+
+
+def read_again(**query):
+    return open_lesson(name="mine", at="go-on-with-a-saved-lesson", **query)
+
+
+def test_a_saved_lesson_is_read_again():
+    mine = "/softmax?temperature=0.1 One\n/attention?cell=13%2C3 Two"
+    saved = "# My lesson\n\n1. [One](/softmax?temperature=0.1)\n2. [Two](/attention?cell=13%2C3)\n"
+    app = pasted(read_again(), saved)
+    assert address(app)["mine"] == mine
+    pasted(app, "3. [Three](/rope) and a line\n4. [Evil](https://evil.example/x)")
+    assert address(app)["mine"] == mine + "\n/rope Three"
+    assert not app.exception
+
+
+@pytest.mark.parametrize("text", [NASTY, "1. [x](/nowhere)", "\0" * 50, "1. [" * 25_000])
+def test_what_is_no_lesson_adds_nothing_and_says_so(text):
+    app = pasted(read_again(mine="/softmax One"), text)
+    assert not app.exception
+    assert address(app)["mine"] == "/softmax One"
+    assert "There is no link into these rooms in it." in words(app)
+
+
+def test_a_lesson_that_no_link_can_hold_says_so():
+    app = pasted(read_again(), "\n".join(f"{i}. [{'t' * 79}](/softmax)" for i in range(40)))
+    assert "mine" not in address(app)
+    assert "40 more steps do not fit into one link" in words(app)
+
+
 def test_a_collection_is_bounded(monkeypatch):
     kept = []
     monkeypatch.setattr(lessons.address, "write", lambda word, text: kept.append(text))
