@@ -93,13 +93,19 @@ def mine() -> tuple[Stop, ...]:
     return tuple(Stop(_title(title), *found) for link, _blank, title in kept if (found := read(link)))
 
 
-def keep(stops: tuple[Stop, ...]) -> bool:
-    """For callbacks. What no longer fits into an address is not kept; does it fit?"""
-    text = "\n".join(f"{stop.link} {stop.title}" for stop in stops)
-    fits = WORDS["mine"].read(text) is not None
-    if fits:
-        address.write("mine", text)
-    return fits
+def keep(stops: tuple[Stop, ...]) -> None:
+    """For callbacks. What no longer fits into an address is not kept."""
+    if fits(stops):
+        address.write("mine", _line(stops))
+
+
+def fits(stops: tuple[Stop, ...]) -> bool:
+    """Can one address hold them?"""
+    return WORDS["mine"].read(_line(stops)) is not None
+
+
+def _line(stops: tuple[Stop, ...]) -> str:
+    return "\n".join(f"{stop.link} {stop.title}" for stop in stops)
 
 
 def _title(text: str) -> str:
@@ -171,8 +177,9 @@ def _again() -> None:
 def _read_again(text: str) -> None:
     """For callbacks: every numbered link into our rooms; anything else in it says nothing."""
     found = tuple(Stop(_title(title), *where) for title, link, _line in STOP.findall(text) if (where := read(link)))
-    fits = found and keep((*mine(), *found))
-    READ.keep(None if fits or not text.strip() else len(found))
+    all_of_them = (*mine(), *found)
+    keep(all_of_them)
+    READ.keep(None if found and fits(all_of_them) or not text.strip() else len(found))
 
 
 def exported(lesson: Lesson) -> str:

@@ -1,5 +1,6 @@
-"""`make pictures`: the README's two pictures, taken from the running app.
+"""`make pictures`: the README's two pictures and Home's experiments, taken from the running app.
 
+`assets/experiments/`: what each experiment of Home shows once it is done, in both languages, light and dark.
 `assets/pages.webp`: the first screen of every page. `assets/moving.webp`: the slider of every page's own picture, dragged
 there and back. Both are made of whatever pages there are, so they are made again whenever a page looks different.
 """
@@ -7,15 +8,19 @@ there and back. Both are made of whatever pages there are, so they are made agai
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
+from urllib.parse import urlencode
 
 from PIL import Image, ImageDraw, ImageFont
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from pages.parts.home.path import EXPERIMENTS, picture
 from pages.shared import frame
+from pages.shared.text import LANGUAGES
 from tests.browser.conftest import FLAGS, ROOT, Server
 
 SCREEN = {"width": 1280, "height": 720}
@@ -25,6 +30,7 @@ FRAME = (640, 488)  # of the animation: a line of words, then the clip
 LINE = 40
 STEPS, MS, REST = 8, 150, 900  # frames of the whole track, milliseconds of each, and of a page's last
 PRESSED = {"01_home": "Amy"}  # Home shows its map to who has guessed
+WIDE, TALLEST = 300, 0.62  # px an experiment's picture is shown, and its height at most, in widths
 MOST = 2_600_000  # bytes of the animation
 PATIENCE = 180_000  # ms; the machine may be busy
 INK, PAPER, HAND = "#111111", "#f3f5f9", "#c2410c"
@@ -111,6 +117,26 @@ def dragged(page: Page, words: str) -> Iterator[Image.Image]:
     page.mouse.up()
 
 
+def experiments(browser: Browser, url: str) -> None:
+    """What Home shows of each experiment, as a visitor sees it who has done it."""
+    for language, theme in itertools.product(LANGUAGES, ("light", "dark")):
+        page = browser.new_context(viewport=SCREEN, locale="en-US", color_scheme=theme).new_page()
+        page.set_default_timeout(PATIENCE)
+        for one in EXPERIMENTS:
+            page.goto(f"{url}/{one.file[3:]}?{urlencode(one.done | {'lang': language})}")
+            page.locator("[data-signature] canvas").first.wait_for()
+            page.wait_for_load_state("networkidle")
+            at_rest(page)
+            box = page.locator("[data-signature] .picture").first.bounding_box()
+            small = shot(page, clip=box | {"height": min(box["height"], box["width"] * TALLEST)})
+            small.thumbnail((2 * WIDE, 2 * WIDE), Image.Resampling.LANCZOS)
+            file = picture(one, language, theme == "dark")
+            file.parent.mkdir(exist_ok=True)
+            small.save(file, quality=70, method=6)
+            print(file.name, small.size, f"{file.stat().st_size} bytes", flush=True)
+        page.context.close()
+
+
 def main() -> None:
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path, "no Chromium found"
@@ -118,6 +144,7 @@ def main() -> None:
         server = Server()
         ends.callback(server.stop)
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        experiments(browser, server.url)
         page = browser.new_context(viewport=SCREEN, locale="en-US", color_scheme="light").new_page()
         page.set_default_timeout(PATIENCE)
         screens, frames, holds = taken(page, server.url)

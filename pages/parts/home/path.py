@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -13,14 +14,19 @@ from pages.shared import address, frame, headings
 from pages.shared.text import N_, _, lang, say, unmarked
 
 
+PICTURES = Path(__file__).parents[3] / "assets" / "experiments"
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """A door straight to something that surprises. words: the address's, beside the page."""
+    """A door straight to something that surprises. words: the address's, beside the page; done: the same once it is
+    done, which its picture shows (`make pictures`)."""
 
     file: str
     title: str
     tells: str
     words: dict[str, str]
+    done: dict[str, str]
 
 
 EXPERIMENTS = (
@@ -29,14 +35,18 @@ EXPERIMENTS = (
         N_("Shorten its sight"),
         N_("One token less in reach, and the name is gone."),
         {"reach": "10", "words": sentence.SENTENCE},
+        {"reach": "10"},
     ),
     Experiment(
         "09_position",
         N_("Shuffle the words"),
         N_("Without positions and mask, every output goes along with its word."),
         {},
+        {"shuffle": "40"},
     ),
-    Experiment("10_rope", N_("Turn the clocks"), N_("Both words move, and their score stays."), {}),
+    Experiment(
+        "10_rope", N_("Turn the clocks"), N_("Both words move, and their score stays."), {}, {"rope_shift": "24"}
+    ),
 )
 
 
@@ -78,8 +88,15 @@ def experiments() -> None:
     for column, one in zip(st.columns(3), EXPERIMENTS, strict=True):
         entry = next(e for e in frame.entries() if e.file == one.file)
         with column.container(border=True, height="stretch"):
+            dark = st.context.theme.type == "dark"
+            st.image(picture(one, lang(), dark), width="stretch", alt=_(one.tells))
             st.page_link(frame.path_of(entry), label=f"**{_(one.title)}** →", query_params=one.words | {"lang": lang()})
             st.markdown(_(one.tells))
+
+
+def picture(one: Experiment, language: str, dark: bool) -> Path:
+    """What it shows once it is done."""
+    return PICTURES / f"{frame.topic_of(one.file)}-{language}-{'dark' if dark else 'light'}.webp"
 
 
 def other_language() -> None:
