@@ -179,7 +179,7 @@ def _read_again(text: str) -> None:
     found = tuple(Stop(_title(title), *where) for title, link, _line in STOP.findall(text) if (where := read(link)))
     all_of_them = (*mine(), *found)
     keep(all_of_them)
-    READ.keep(None if found and fits(all_of_them) or not text.strip() else len(found))
+    READ.keep(None if (found and fits(all_of_them)) or not text.strip() else len(found))
 
 
 def exported(lesson: Lesson) -> str:

@@ -13,7 +13,6 @@ from core.lab import text as sentence
 from pages.shared import address, frame, headings
 from pages.shared.text import N_, _, lang, say, unmarked
 
-
 PICTURES = Path(__file__).parents[3] / "assets" / "experiments"
 
 
