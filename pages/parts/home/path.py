@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -87,8 +89,8 @@ def experiments() -> None:
     for column, one in zip(st.columns(3), EXPERIMENTS, strict=True):
         entry = next(e for e in frame.entries() if e.file == one.file)
         with column.container(border=True, height="stretch"):
-            dark = st.context.theme.type == "dark"
-            st.image(picture(one, lang(), dark), width="stretch", alt=_(one.tells))
+            file = picture(one, lang(), st.context.theme.type == "dark")
+            st.image(_sent(file), width="stretch", alt=_(one.tells))
             st.page_link(frame.path_of(entry), label=f"**{_(one.title)}** →", query_params=one.words | {"lang": lang()})
             st.markdown(_(one.tells))
 
@@ -96,6 +98,12 @@ def experiments() -> None:
 def picture(one: Experiment, language: str, dark: bool) -> Path:
     """What it shows once it is done."""
     return PICTURES / f"{frame.topic_of(one.file)}-{language}-{'dark' if dark else 'light'}.webp"
+
+
+@cache
+def _sent(file: Path) -> str:
+    """As it is: Streamlit makes a JPEG of any picture that it is handed, larger and anew at every visit."""
+    return f"data:image/webp;base64,{base64.b64encode(file.read_bytes()).decode()}"
 
 
 def other_language() -> None:
