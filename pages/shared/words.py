@@ -268,6 +268,12 @@ WORDS: dict[str, Word] = {
     "rope_base": _number(1, 1e9, 10_000.0, "rope"),
     "rope_s": _number(1, 99, DEPENDS, "rope"),
     "rope_fix": _number(1, 99, 2.5, "rope"),
+    # ---- feedforward ----
+    "ffn_text": _line(1500, DEPENDS, "feedforward"),
+    "ffn_twin": _line(1500, DEPENDS, "feedforward"),
+    "ffn_block": _whole(0, 999, 5, "feedforward"),
+    "ffn_neuron": _whole(0, MANY, 559, "feedforward"),
+    "ffn_factor": _number(-9, 9, 1.0, "feedforward"),
     # ---- model ----
     "wire": _line(20, "skip1", "model"),
     "fix": _number(0, 1, 1.0, "model"),
