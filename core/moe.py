@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from core.config import ModelConfig
-from core.feedforward import FFNS
+from core.feedforward import FFN_OUT, FFNS
 from core.trace import AXES, SILENT, Quantity, Trace
 
 AXES["expert"] = "E"
@@ -29,12 +29,6 @@ GATES = Quantity(
 EXPERT_IN = Quantity("expert_in", "query d_model", r"x_{\text{sent}}", "The tokens that were sent to this expert.")
 SHARED_OUT = Quantity(
     "shared_out", "query d_model", r"\textstyle\sum_s E_s(x)", "What the experts write that every token passes."
-)
-MIXTURE_OUT = Quantity(
-    "ffn_out",
-    "query d_model",
-    r"\textstyle\sum_{e \in T} g_e\,E_e(x)",
-    "What the chosen experts wrote, each as loudly as its gate says, added up.",
 )
 
 
@@ -84,7 +78,8 @@ def seated(chosen: Tensor, places: int | Tensor) -> Tensor:
 class Mixture(nn.Module):
     """sum_e g_e E_e(x), over the experts that the router chose, and shared experts for every token.
 
-    Experts compute nothing for tokens that were not sent to them.
+    With the hidden numbers of all experts side by side, each times its gate, this is again one h W_2. Experts compute
+    nothing for tokens that were not sent to them.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -107,7 +102,7 @@ class Mixture(nn.Module):
         out = self._experts(x.flatten(0, -2), gates.flatten(0, -2), trace).view(x.shape)
         if len(self.shared):
             out = out + trace(SHARED_OUT, self._shared(x, trace))
-        return trace(MIXTURE_OUT, out)
+        return trace(FFN_OUT, out)
 
     def _experts(self, x: Tensor, gates: Tensor, trace: Trace) -> Tensor:
         """x: (token, d_model); gates: (token, expert). Who has no gate is not computed."""

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from pages.parts.feedforward import experts, machines, mixture
 from pages.parts.feedforward import room as parts
-from pages.shared import frame, spine
+from pages.shared import frame, headings, spine
 from pages.shared.text import prose
 
 frame.begin()
@@ -14,6 +15,19 @@ room = parts.room()
 parts.prediction(room)
 st.fragment(parts.picture)(room)
 prose("feedforward", "neuron", name=room.name)
+
+# Experts: why there are any, a mixture that was trained, and four machines.
+headings.section("Why experts exist")
+experts.why(room.demo.text)
+headings.section("A mixture, really trained")
+mixture.sentence(parts.typed(), parts.START)
+if spine.deep():
+    mixture.training()
+    headings.section("Experts on four machines")
+    st.fragment(machines.four)(parts.typed(), parts.START)
+    headings.section("Many small products, or one")
+    st.fragment(machines.timing)()
+    machines.check()
 
 # What to take home.
 spine.take_home("feedforward", parts.MUTE)

@@ -23,8 +23,8 @@ from core.topics.feedforward.needed import (
 from core.watch import overhear
 from core.whatif import Edit, WhatIf
 
-TEXTS, LENGTH, SEED = 240, 192, 0
-FIT, LEARN, HELD = slice(0, 60), slice(0, 80), slice(200, 230)
+TEXTS, LENGTH, SEED = 200, 192, 0
+FIT, LEARN, HELD = slice(0, 60), slice(0, 60), slice(180, 200)
 PART, EVERY, ROUNDS = 10, 4, 8
 Pair = tuple[Tensor, Tensor]
 

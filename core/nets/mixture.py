@@ -20,7 +20,7 @@ from core.assets import ASSETS
 from core.checkpoint import empty
 from core.config import ModelConfig, Moe
 from core.model import Decoder
-from core.moe import load, seated, seats
+from core.moe import choose, seated, seats
 from core.trace import Trace
 from core.whatif import WhatIf
 
@@ -80,13 +80,6 @@ def rationed(chosen: Tensor, gates: Tensor, capacity: float) -> Tensor:
     flat, n_active = chosen.flatten(0, -2), int(chosen.sum(-1).max())
     places = seats(len(flat), n_active, chosen.shape[-1], capacity)
     return gates * seated(flat, places).view(gates.shape)
-
-
-def losses(model: Decoder, rows: Tensor, capacity: float | None = None) -> Tensor:
-    """(text, place) nats at every letter but the last; capacity: seats of each expert for all these texts together."""
-    edits = [("block*.gates", lambda gates: rationed(gates > 0, gates, capacity))] if capacity else []
-    logits = model.read_out(model.stream(rows[:, :-1], trace=WhatIf(edits)))
-    return F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten(), reduction="none").view(len(rows), -1)
 
 
 # ---- what pages read ----
@@ -166,13 +159,23 @@ def measured(made: Decoder, rows: Tensor, capacity: float | None) -> tuple[float
 
 
 @torch.inference_mode()
+def with_more(kind: str, k: int) -> float:
+    """The loss of a shipped run on the kept texts when every letter is sent to its k best experts."""
+    probs: list[Tensor] = []
+
+    def listen(value: Tensor) -> Tensor:
+        probs[:] = [value]
+        return value
+
+    rows, edits = texts(), [("block*.router_probs", listen), ("block*.chosen", lambda _: choose(probs[0], k))]
+    made = model(kind)
+    logits = made.read_out(made.stream(rows[:, :-1], trace=WhatIf(edits)))
+    return float(F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten()))
+
+
+@torch.inference_mode()
 def specialities(kind: str) -> np.ndarray:
     """(block, expert, letter): how often each expert was sent each letter of the kept texts."""
     rows = texts()
     sent = chosen(model(kind), rows).flatten(1, 2).float()
     return torch.einsum("bte,tl->bel", sent, F.one_hot(rows.flatten(), len(LETTERS)).float()).numpy()
-
-
-def even(kind: str) -> np.ndarray:
-    """(block, expert): the loads of a shipped run on the kept texts, computed now."""
-    return load(chosen(model(kind), texts()).flatten(1, 2)).numpy()

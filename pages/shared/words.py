@@ -274,6 +274,12 @@ WORDS: dict[str, Word] = {
     "ffn_block": _whole(0, 999, 5, "feedforward"),
     "ffn_neuron": _whole(0, MANY, 559, "feedforward"),
     "ffn_factor": _number(-9, 9, 1.0, "feedforward"),
+    "ffn_kept": _number(0, MANY, DEPENDS, "feedforward"),
+    "moe_with": _one("aux", "weak bias", "feedforward"),
+    "moe_step": _number(0, MANY, 19.0, "feedforward"),
+    "moe_seats": _number(0, 99, 1.25, "feedforward"),
+    "moe_kind": _one("aux", "none", "feedforward"),
+    "moe_homes": Word(places(8), (0, 0, 1, 1, 2, 2, 3, 3), ("feedforward",)),
     # ---- model ----
     "wire": _line(20, "skip1", "model"),
     "fix": _number(0, 1, 1.0, "model"),

@@ -190,7 +190,9 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
     ("ffn_gate", r"xW_g"): lambda at: linear(at("expert_in", "norm2"), at["ffn"].gate),
     ("ffn_up", r"xW_u"): lambda at: linear(at("expert_in", "norm2"), at["ffn"].up),
     ("ffn_act", r"h = \sigma(xW_1 + b_1) \;\text{or}\; \sigma(xW_g) \odot xW_u"): bent,
-    ("ffn_out", r"hW_2"): lambda at: linear(at("ffn_act"), at["ffn"].down),
+    ("ffn_out", r"hW_2"): lambda at: (
+        mixed(at) if hasattr(at["ffn"], "experts") else linear(at("ffn_act"), at["ffn"].down)
+    ),
     ("router", r"xW_r"): lambda at: linear(at("norm2"), at["ffn"].router),
     ("router_probs", r"p = \mathrm{softmax}(xW_r)"): lambda at: softmax(at("router")),
     ("chosen", r"\mathrm{top}_k(p + b)"): best,
@@ -199,7 +201,6 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
     ("shared_out", r"\textstyle\sum_s E_s(x)"): lambda at: sum(
         at(f"shared{e}.ffn_out") for e in range(len(at["ffn"].shared))
     ),
-    ("ffn_out", r"\textstyle\sum_{e \in T} g_e\,E_e(x)"): mixed,
     ("logits", r"xW_U"): lambda at: at("norm_final") @ at["U"].T,
     ("probs", r"\mathrm{softmax}(xW_U)"): lambda at: softmax(at("norm_final") @ at["U"].T),
     ("next_logits", r"x_TW_U"): lambda at: norm(at["x"][-1], at["norm"]) @ at["U"].T,

@@ -166,10 +166,8 @@ def grouped(model: Decoder, groups: np.ndarray, active: int, routers: Tensor | N
 
         def cut(a: Tensor, b: int = b, entered: list[Tensor] = entered) -> Tensor:
             n = int(labels[b].max()) + 1
-            if routers is None:
-                score = energy(a * lengths[b], labels[b], n)
-            else:
-                score = entered[0] @ routers[b][:-1] + routers[b][-1]
+            x, wrote = entered[0], energy(a * lengths[b], labels[b], n)
+            score = wrote if routers is None else x @ routers[b][:-1] + routers[b][-1]
             best = torch.zeros_like(score).scatter(-1, score.topk(active, dim=-1).indices, 1.0)
             return a * best[..., labels[b]]
 

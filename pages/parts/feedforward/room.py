@@ -15,7 +15,7 @@ from pages.parts.feedforward import neuron as painter
 from pages.shared import controls, frame, readers, spine, story
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, live
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, filled, say
 
 START = "He could not find it. He wonder"
 TWIN = "He did not wonder"
@@ -49,6 +49,11 @@ class Room:
         """How many neurons the model has."""
         config = subject.config(self.demo.text.subject)
         return config.n_layers * config.d_ff
+
+
+def typed() -> str:
+    """The sentence of this page as it was typed."""
+    return str(controls.Setting("ffn_text", START).now())
 
 
 def read(text: str, otherwise: str) -> Reading:
