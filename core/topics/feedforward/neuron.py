@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-
 from torch import Tensor
 
 from core.lab import subject

@@ -192,3 +192,8 @@ def gauges(here: one.Inside, turned: one.Turned) -> list[painter.Gauge]:
     push = _("write: pushes “{word}” by").format(word=word)
     made.append({"name": push, "value": turned.push, "high": 3 * max(abs(turned.push), 1.0), "moves": True})
     return made
+
+
+def told(room: Room) -> None:
+    """What to do with the picture."""
+    prose("feedforward", "neuron" if one.gated(room.demo.text) else "neuron_plain", name=room.name)
