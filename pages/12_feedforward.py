@@ -1,11 +1,13 @@
-"""The FFN: one neuron turned up and down, every word on its own, and the bends between two maps."""
+"""The FFN: one neuron turned up and down, every word on its own, what neurons listen to, and the bends between two maps."""
 
 import streamlit as st
 
-from pages.parts.feedforward import experts, machines, mixture
+from core import feedforward as ff
+from pages.parts.feedforward import alone, bends, experts, found, machines, mixture, questions
 from pages.parts.feedforward import room as parts
 from pages.shared import frame, headings, spine
-from pages.shared.text import prose
+from pages.shared.pictures import code
+from pages.shared.text import N_, prose
 
 frame.begin()
 
@@ -14,7 +16,31 @@ spine.opening("12_feedforward")
 room = parts.room()
 parts.prediction(room)
 st.fragment(parts.picture)(room)
-prose("feedforward", "neuron", name=room.name)
+parts.told(room)
+if spine.deep():
+    code.show(ff.FFN_OUT)
+    headings.section("Gate times up")
+    found.gate_times_up()
+
+# Every word alone.
+headings.section("Every word alone")
+st.fragment(alone.every_word_alone)(room)
+
+# What neurons listen to, and how many decide.
+headings.section("What does a neuron listen to?")
+prose("feedforward", "gallery")
+found.gallery()
+if spine.deep():
+    prose("feedforward", "gallery_means", idle="5.709")
+headings.section("How many neurons decide?")
+found.muted_one_by_one()
+
+# The bends, and whole FFNs.
+if spine.deep():
+    headings.section("The bend in between")
+    st.fragment(bends.bench)(room)
+    headings.section("A whole FFN, louder and quieter")
+    st.fragment(bends.volume)(room)
 
 # Experts: why there are any, a mixture that was trained, and four machines.
 headings.section("Why experts exist")
@@ -29,6 +55,19 @@ if spine.deep():
     st.fragment(machines.timing)()
     machines.check()
 
-# What to take home.
-spine.take_home("feedforward", parts.MUTE)
+# What to take home, check yourself, common mistakes.
+spine.take_home("feedforward", parts.MUTE, found.HALVE)
+if spine.deep():
+    prose("feedforward", "limits")
+questions.check(room)
+if spine.deep():
+    questions.common_mistakes(room, mixture.MISTAKES, mixture.mistake_numbers())
+spine.offer(
+    N_("Gate times up"),
+    N_("The bend in between"),
+    N_("A whole FFN, louder and quieter"),
+    N_("Experts, really trained"),
+    N_("Experts on four machines"),
+    N_("Common mistakes"),
+)
 spine.ending("12_feedforward")

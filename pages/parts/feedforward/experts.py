@@ -167,4 +167,4 @@ def grain_numbers() -> dict[str, object]:
     table, whole, size = needed.grains(), float(needed.losses()[0, -1]), 48
     at = needed.GRAINS.index(size)
     ends = dict(coarse=f"{table[0, 0]:.2f}", large=needed.GRAINS[0], single=f"{table[0, -1]:.2f}", whole=f"{whole:.2f}")
-    return ends | dict(size=size, n=ks()[-1] // size, perfect=f"{table[0, at]:.2f}", trained=f"{table[1, at]:.2f}")
+    return ends | dict(size=size, groups=ks()[-1] // size, perfect=f"{table[0, at]:.2f}", trained=f"{table[1, at]:.2f}")

@@ -9,7 +9,7 @@ from core.presets import presets
 from core.topics.feedforward import machines as lab
 from core.topics.feedforward import mixture as toy
 from pages.shared import controls, frame, readers
-from pages.shared.asks import checks
+from pages.shared.asks import check as checks
 from pages.shared.pictures import live, stack
 from pages.shared.text import N_, _, prose, say
 

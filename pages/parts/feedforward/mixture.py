@@ -13,7 +13,8 @@ from core.nets import mixture as net
 from core.topics.feedforward import mixture as toy
 from pages.parts.feedforward import experts
 from pages.shared import controls, frame, headings, spine
-from pages.shared.asks import checks, predict
+from pages.shared.asks import check as checks
+from pages.shared.asks import predict
 from pages.shared.pictures import bars, code, figures, lines, live, stack
 from pages.shared.pictures.lines import Axis, Series
 from pages.shared.text import N_, _, filled, plain, prose
@@ -349,19 +350,20 @@ def check() -> None:
     )
 
 
-MISTAKES = ("collapse", "better", "topics", "sparse", "cut", "memory")
+MISTAKES = ("collapse", "better", "topics", "half", "cut", "memory")
 
 
 def mistake_numbers() -> dict[str, object]:
     """What the mistakes about experts speak of."""
-    (most, step), one, grain = frame.cached(toy.worst, "none"), toy.published()[0], experts.grain_numbers()
+    (most, step), one, kept = frame.cached(toy.worst, "none"), toy.published()[0], experts.numbers()
     end = float(net.loads("none")[:, -1, toy.BLOCK].max(-1).mean())
     told = f"{frame.cached(toy.explained, 'aux'):.0%}"
     real = dict(name=one.name, stored=f"{one.whole:,}", used=f"{one.used:,}")
+    half = dict(own=kept["own"], fixed=kept["fixed"])
     return (
         dict(most=f"{most:.0%}", step=step, end=f"{end:.0%}", told=told)
         | real
-        | grain
+        | half
+        | experts.grain_numbers()
         | seat_numbers()
-        | experts.numbers()
     )

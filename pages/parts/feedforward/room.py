@@ -15,7 +15,7 @@ from pages.parts.feedforward import neuron as painter
 from pages.shared import controls, frame, readers, spine, story
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, live
-from pages.shared.text import N_, _, filled, say
+from pages.shared.text import N_, _, filled, prose, say
 
 START = "He could not find it. He wonder"
 TWIN = "He did not wonder"
@@ -197,3 +197,8 @@ def gauges(here: one.Inside, turned: one.Turned) -> list[painter.Gauge]:
     push = _("write: pushes “{word}” by").format(word=word)
     made.append({"name": push, "value": turned.push, "high": 3 * max(abs(turned.push), 1.0), "moves": True})
     return made
+
+
+def told(room: Room) -> None:
+    """What to do with the picture."""
+    prose("feedforward", "neuron" if one.gated(room.demo.text) else "neuron_plain", name=room.name)
