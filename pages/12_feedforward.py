@@ -45,9 +45,9 @@ if spine.deep():
 # Experts: why there are any, a mixture that was trained, and four machines.
 headings.section("Why experts exist")
 experts.why(room.demo.text)
-headings.section("A mixture, really trained")
-mixture.sentence(parts.typed(), parts.START)
 if spine.deep():
+    headings.section("A mixture, really trained")
+    mixture.sentence(parts.typed(), parts.START)
     mixture.training()
     headings.section("Experts on four machines")
     st.fragment(machines.four)(parts.typed(), parts.START)

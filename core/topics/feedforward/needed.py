@@ -17,7 +17,7 @@ from torch import Tensor
 
 from core.assets import ASSETS
 from core.lab import subject
-from core.lab.text import FIRST, Cannot, Text, Word, top, word
+from core.lab.text import FIRST, Cannot, Text, Word, top
 from core.model import Decoder
 from core.trace import to_numpy
 from core.whatif import Edit, WhatIf
@@ -53,7 +53,8 @@ def columns(model: Decoder) -> Tensor:
 
 def kept(score: Tensor, k: Tensor) -> Tensor:
     """True at the k largest of each row. score: (..., token, d_ff); k: (stop,) against the first axis of score, or ()."""
-    rank = score.argsort(dim=-1, descending=True).argsort(dim=-1)
+    order = score.argsort(dim=-1, descending=True)
+    rank = torch.empty_like(order).scatter_(-1, order, torch.arange(order.shape[-1]).expand_as(order))
     return rank < k.view(-1, *[1] * (score.ndim - 1)) if k.ndim else rank < k
 
 
@@ -173,15 +174,3 @@ def grouped(model: Decoder, groups: np.ndarray, active: int, routers: Tensor | N
 
         made += [(f"block{b}.norm2", listen), (f"block{b}.ffn_act", cut)]
     return made
-
-
-@torch.inference_mode()
-def grained(text: Text, grain: int) -> float:
-    """The answer's probability with half of the groups of one size, chosen by each token, perfectly. Raises Cannot."""
-    model, answer = dense(text.subject), int(subject.untouched(text)["next_probs"].value.argmax())
-    if text.subject != FIRST:
-        raise Cannot("The groups are those of the model that ships.")
-    groups = recorded()["groups"][GRAINS.index(grain)]
-    trace = WhatIf(grouped(model, groups, model.config.d_ff // grain // 2))
-    probs = model.predict(model.stream(torch.tensor(text.ids), trace=trace)).softmax(-1)
-    return float(word(answer, to_numpy(probs), text.subject).p)

@@ -19,6 +19,7 @@ RULES = {
     "set": N_("one set for all words"),
     "chance": N_("chance chooses"),
 }
+SHORT = {"own": N_("its own"), "set": N_("one set"), "chance": N_("chance")}
 ROLES = {"own": "v", "set": "warn", "chance": "quiet"}
 OPTIONS = {
     "neither": N_("neither does much harm"),
@@ -125,7 +126,7 @@ def _next_word(kept: controls.Dial, stops: tuple[int, ...], found: needed.Needed
             says=_("The probability of the answer with so many neurons, for three rules; outlined with all of them."),
             slider=kept.slider(together=True, hidden=True),
         ),
-        [_(RULES[rule]) for rule in needed.RULES],
+        [_(SHORT[rule]) for rule in needed.RULES],
         found.p[:, nearest, 0].T,
         ghost=np.full(len(needed.RULES), answer.p),
         high=1.0,

@@ -12,10 +12,10 @@ from core import moe
 from core.nets import mixture as net
 from core.topics.feedforward import mixture as toy
 from pages.parts.feedforward import experts
-from pages.shared import controls, frame, headings, spine
+from pages.shared import controls, frame, headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import predict
-from pages.shared.pictures import bars, code, figures, lines, live, stack
+from pages.shared.pictures import bars, code, figures, lines, live, palette, stack
 from pages.shared.pictures.lines import Axis, Series
 from pages.shared.text import N_, _, filled, plain, prose
 
@@ -192,7 +192,7 @@ def seat_numbers() -> dict[str, str]:
         at = net.CAPACITIES.index(1.25)
         made |= {
             f"{kind}_loss": f"{loss[at]:.2f}",
-            f"{kind}_free": f"{loss[-1]:.2f}",
+            f"{kind}_free": f"{net.final(kind).mean():.2f}",
             f"{kind}_dropped": f"{dropped[at]:.0%}",
         }
     return made
@@ -204,6 +204,7 @@ def seat_numbers() -> dict[str, str]:
 def spelled(text: str, otherwise: str) -> None:
     """The visitor's sentence, letter by letter, on the ground of the expert it was sent to."""
     letters = toy.letters_of(text, otherwise)
+    prose("feedforward", "toy", n=net.EXPERTS)
     kind = controls.choice("Trained with", {k: KINDS[k] for k in net.SHIPPED}, "aux", key="moe_kind")
     found = frame.cached(toy.routing, kind, letters)
     for block in range(net.CONFIG.n_layers):
@@ -216,11 +217,10 @@ def spelled(text: str, otherwise: str) -> None:
 
 @st.fragment
 def sentence(text: str, otherwise: str) -> None:
-    """Where each letter of the visitor's sentence goes; at depth, what each expert is for, and the bands."""
+    """Where each letter of the visitor's sentence goes, what each expert is for, and the bands."""
     spelled(text, otherwise)
-    if spine.deep():
-        specialities()
-        sankey(text, otherwise)
+    specialities()
+    sankey(text, otherwise)
 
 
 def training() -> None:
@@ -230,10 +230,11 @@ def training() -> None:
     learning()
     if predict.answer(BALANCE):
         losses()
+        headings.section("More than one expert")
+        several()
         headings.section("Seats")
         st.fragment(seats)()
     headings.section("Stored and used")
-    several()
     published()
     check()
 
@@ -296,7 +297,9 @@ def _draw_sankey(signs: list[str], links: list[tuple[str, int, int]], says: str)
         target=[len(signs) + used.index(e) for _a, e, _n in links],
         value=[n for _a, _e, n in links],
     )
-    drawn = go.Figure(go.Sankey(node=dict(label=names, color=ink, pad=8, thickness=14), link=flow))
+    words = dict(color=palette.PAPER[0 if st.context.theme.type == "dark" else 1], size=14, shadow="none")
+    node = dict(label=names, color=ink, pad=8, thickness=14)
+    drawn = go.Figure(go.Sankey(node=node, link=flow, textfont=words))
     drawn.update_layout(height=420, margin=dict(l=8, r=8, t=8, b=8))
     st.plotly_chart(drawn, key="moe_sankey", alt=says, config={"displayModeBar": False})
 
@@ -361,7 +364,7 @@ def mistake_numbers() -> dict[str, object]:
     real = dict(name=one.name, stored=f"{one.whole:,}", used=f"{one.used:,}")
     half = dict(own=kept["own"], fixed=kept["fixed"])
     return (
-        dict(most=f"{most:.0%}", step=step, end=f"{end:.0%}", told=told)
+        dict(peak=f"{most:.0%}", step=step, settled=f"{end:.0%}", told=told)
         | real
         | half
         | experts.grain_numbers()

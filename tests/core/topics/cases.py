@@ -19,6 +19,7 @@ from core.lab import head as heads_lab
 from core.lab.text import Text
 from core.model import Decoder
 from core.topics.attention import facts, heat
+from core.topics.feedforward import needed
 from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
@@ -223,6 +224,21 @@ CASES: dict[str, Case] = {
     "attention.facts.unprojected": Case(lambda g: facts.unprojected(g.text, g.layer)),
     "attention.facts.bilinear": Case(
         lambda g: facts.bilinear(g.demo(heads_lab), len(g.ids) - 1, 1), lambda r: near(*r)
+    ),
+    "feedforward.needed.dense": Case(lambda g: needed.dense(g.text.subject)),
+    "feedforward.needed.columns": Case(lambda g: needed.columns(needed.dense(g.text.subject)), lambda r: r.ndim == 2),
+    "feedforward.needed.edits": Case(
+        lambda g: needed.edits(needed.dense(g.text.subject), "own", torch.tensor(3), needed.orders(g.text)),
+        lambda r: len(r) > 0,
+    ),
+    "feedforward.needed.run": Case(
+        lambda g: needed.run(g.text), lambda r: near(r.p[:, -1], [w.p for w in r.words]) and r.p.shape[0] == 3
+    ),
+    "feedforward.needed.orders": Case(
+        lambda g: needed.orders(g.text), lambda r: near(np.sort(r, -1), np.arange(r.shape[1])[None] + 0 * r)
+    ),
+    "feedforward.needed.grouped": Case(
+        lambda g: needed.grouped(needed.dense(g.text.subject), needed.orders(g.text) % 4, 2), lambda r: len(r) > 1
     ),
     "heads.fewer_keys.stops": Case(
         lambda g: fewer_keys.stops(g.text), lambda r: r[0].name != "MLA" and r[-1].rank == 1
@@ -442,6 +458,9 @@ CASES: dict[str, Case] = {
 
 # Public functions of these modules that never look at a model, or at one of their own: their own tests call them.
 NO_MODEL = {
+    "feedforward.machines", "feedforward.mixture",
+    "feedforward.needed.sizes", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
+    "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",
     "attention.own_vectors", "attention.program", "model.assemble", "position.place_losses", "projections.linear",
     "rope.long_losses", "rope.stretching", "softmax.lab", "tokens.bpe",
     "heads.volume.volumes", "heads.volume.head_width", "heads.volume.origins", "heads.volume.scales",
