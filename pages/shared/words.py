@@ -276,7 +276,7 @@ WORDS: dict[str, Word] = {
     "ffn_factor": _number(-9, 9, 1.0, "feedforward"),
     "ffn_word": _whole(0, MANY, DEPENDS, "feedforward"),
     "ffn_mix": _number(0, 1, 0.0, "feedforward"),
-    "ffn_found": _line(20, "5.559", "feedforward"),
+    "ffn_found": _line(20, "2.363", "feedforward"),
     "ffn_bench": _one("curves", "fit small dead width", "feedforward"),
     "ffn_gate": _number(-99, 99, 1.0, "feedforward"),
     "ffn_units": _whole(1, 999, 1, "feedforward"),

@@ -56,55 +56,54 @@ def bench(room: Room) -> None:
 
 
 def curves(room: Room) -> None:
-    """Four bends, one upright line: the gate. Left of the curves' lowest place a larger gate writes less."""
+    """Four bends, one upright line: the gate."""
     every = {name: bends.curve(name) for name in NAMES}
-    at = [bends.XS.index(x) for x in bends.XS]
-    told = N_("{name} {value}, slope {slope}")
-    captions = [
-        " · ".join(
-            _(told).format(name=NAMES[n], value=figures.number(c.values[i], 3), slope=figures.number(c.slopes[i], 2))
-            for n, c in every.items()
-            if n != "gelu_tanh"
-        )
-        for i in at
-    ]
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        lines.show(
-            live.Picture(
-                key="bends",
-                quantity="bends",
-                says=_("Four bends over the number that goes in."),
-                slider=GATE.slider(),
-                captions=captions,
-                released=GATE.receive,
-            ),
-            np.stack([c.values for c in every.values()])[:, (np.array(bends.XS) >= -4) & (np.array(bends.XS) <= 3)],
-            np.array([x for x in bends.XS if -4 <= x <= 3]),
-            [Series(NAMES[n], ROLES[n], dash=n == "gelu_tanh") for n in NAMES],
-            x=Axis(_("gate"), low=-4, high=3),
-            y=Axis(_("after the bend"), low=-0.5, high=3),
-            moving=np.clip(np.array(bends.XS), -4, 3),
-        )
+        _curves(every)
     with right:
         gap, where = bends.gelu_gap()
-        gelu, silu = every["gelu"], every["silu"]
-        zero = bends.XS.index(0.0)
-        prose(
-            "feedforward",
-            "bends",
-            gap=f"{gap:.2e}".replace("e-04", " × 10⁻⁴"),
-            where=f"{where:.2f}",
-            gelu_low=figures.number(gelu.low, 3),
-            gelu_at=figures.number(gelu.at, 2),
-            silu_low=figures.number(silu.low, 3),
-            silu_at=figures.number(silu.at, 2),
-            relu_slope=f"{every['relu'].slopes[zero]:g}",
-            gelu_slope=f"{gelu.slopes[zero]:g}",
-            silu_slope=f"{silu.slopes[zero]:g}",
-        )
+        numbers = dict(gap=power(gap), where=f"{where:.2f}")
+        for name in ("relu", "gelu", "silu"):
+            found = every[name]
+            numbers |= {f"{name}_slope": f"{found.slopes[bends.XS.index(0.0)]:g}"}
+            numbers |= {f"{name}_low": figures.number(found.low), f"{name}_at": figures.number(found.at, 2)}
+        prose("feedforward", "bends", **numbers)
     _through(room)
     _swapped()
+
+
+def power(x: float) -> str:
+    """A small number as people write it: 4.73 × 10⁻⁴."""
+    digits, exponent = f"{x:.2e}".split("e")
+    return f"{digits} × 10{figures.raised(int(exponent))}"
+
+
+def _curves(every: dict[str, bends.Bend]) -> None:
+    told, shown = _("{name} {value}, slope {slope}"), [name for name in NAMES if name != "gelu_tanh"]
+    captions = [
+        " · ".join(
+            told.format(name=NAMES[n], value=figures.number(every[n].values[i]), slope=_one(every[n].slopes[i]))
+            for n in shown
+        )
+        for i in range(len(bends.XS))
+    ]
+    lines.show(
+        live.Picture(
+            key="bends",
+            quantity="bends",
+            says=_("Four bends over the number that goes in."),
+            slider=GATE.slider(),
+            captions=captions,
+            released=GATE.receive,
+        ),
+        np.stack([found.values for found in every.values()]),
+        np.array(bends.XS),
+        [Series(NAMES[n], ROLES[n], dash=n == "gelu_tanh") for n in NAMES],
+        x=Axis(_("gate")),
+        y=Axis(_("after the bend"), low=-0.5, high=3),
+        moving=np.array(bends.XS),
+    )
 
 
 def _through(room: Room) -> None:

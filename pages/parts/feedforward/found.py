@@ -12,27 +12,27 @@ from core.topics.feedforward import neuron as one
 from core.topics.feedforward import recorded
 from pages.parts.feedforward import strips
 from pages.parts.feedforward.room import NEURON, START, TWIN, read
-from pages.shared import controls, frame, readers
+from pages.shared import controls, frame, readers, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import lines, live
 from pages.shared.text import N_, _, filled, prose, say
 
 HALVE = "ffn_halve"
 GALLERY = {  # neuron -> what it is called here, and a sentence in which it fires at the end
-    "5.559": (N_("an ending is due"), START),
+    "2.363": (N_("very, so, too, as"), "She ran as"),
     "0.189": (N_("something falls or breaks"), "Tom dropped the glass and it"),
     "4.143": (N_("I, We after a quotation mark"), 'Tom said, "I'),
-    "2.363": (N_("very, so, too, as"), "She ran as"),
     "1.84": (N_("What, Why, How"), 'Tom asked, "How'),
     "3.741": (N_("in the, high up"), "The bird flew high in the"),
     "5.709": (N_("upon: fires, and nobody misses it"), "Once upon"),
     "5.528": (N_("before a comma: writes against commas"), 'Tom said, "Yes'),
+    "5.559": (N_("an ending is due"), START),
     "0.569": (N_("nobody can say"), START),
     "1.213": (N_("nobody can say"), START),
     "4.605": (N_("nobody can say"), START),
     "5.118": (N_("nobody can say"), START),
 }
-SHOWN_WORDS = 5
+SHOWN_WORDS, AT_IDEA = 5, 3  # words; contexts where only the idea is shown
 
 
 def gallery() -> None:
@@ -54,11 +54,11 @@ def gallery() -> None:
             live.Picture(
                 key="contexts",
                 quantity="ffn_act",
-                says=_("Five places at which this neuron fires, and its value at the words before."),
+                says=_("Places at which this neuron fires, and its value at the words before."),
             ),
             [
                 strips.Strip("", context.tokens, np.array(context.values), marked=len(context.tokens) - 1)
-                for context in found.contexts
+                for context in found.contexts[: None if spine.deep() else AT_IDEA]
             ],
             only=True,
         )
@@ -101,6 +101,20 @@ def _put(demo: one.Demo, text: str) -> None:
 # ---- every neuron muted once ----
 
 
+SPREAD = N_(
+    "It is **«halved»**. The neuron that is missed most, «worst», leaves «left» of «before». The work is spread: no neuron "
+    "is the place where the answer is stored."
+)
+MANY = N_(
+    "True: many neurons work on this answer. But each does a little: «halved» of them halve it alone, and the one that is "
+    "missed most, «worst», leaves «left» of «before»."
+)
+FEW = N_(
+    "A few links between words do halve it, as Home shows. Of the neurons it is «halved»: the one that is missed most, "
+    "«worst», leaves «left» of «before»."
+)
+
+
 def muted_one_by_one() -> None:
     """How many neurons decide? A guess, then all of them in a row."""
     table = recorded.muted_one_by_one()
@@ -110,16 +124,12 @@ def muted_one_by_one() -> None:
     worst = np.unravel_index(int(table.argmin()), table.shape)
     options = {"0": N_("none"), "3": "3", "40": "40", "500": "500"}
     truth = min(options, key=lambda option: abs(int(option) - halved))
-    wrong = N_(
-        "It is **«halved»**. The neuron that is missed most, «worst», leaves «left» of «before». The work is spread: no "
-        "neuron is the place where the answer is stored."
-    )
     asked = predict.Prediction(
         HALVE,
         N_("“«text»”: mute each of «all» neurons, one at a time. How many of them halve p(“«word»”)?"),
         options,
         truth,
-        dict.fromkeys((*options, predict.UNSURE), wrong),
+        dict.fromkeys((*options, predict.UNSURE), MANY) | {truth: SPREAD, "3": FEW},
     )
     answered = predict.ask(
         asked,

@@ -14,7 +14,7 @@ from core.topics.feedforward import neuron as one
 from pages.parts.feedforward import neuron as painter
 from pages.shared import controls, frame, readers, spine, story
 from pages.shared.asks import predict
-from pages.shared.pictures import figures, live
+from pages.shared.pictures import live
 from pages.shared.text import N_, _, filled, prose, say
 
 START = "He could not find it. He wonder"
@@ -133,7 +133,7 @@ def prediction(room: Room) -> None:
     answer = kept_share(found)
     asked = predict.Prediction(
         MUTE,
-        N_("Mute neuron «name», one of «all». How much of “«word»”'s «before» is left?"),
+        N_("Mute neuron «name», one of «all». How much is left of p(“«word»”) = «before»?"),
         OPTIONS,
         answer,
         WRONG | {answer: TRUE},
@@ -148,7 +148,7 @@ def prediction(room: Room) -> None:
 
 def dial(room: Room) -> controls.Dial:
     stops = one.factors(room.demo)
-    shown = tuple("× " + figures.number(round(stop, 2)) for stop in stops)
+    shown = tuple(f"× {stop:.2f}".replace("-", "−") for stop in stops)
     return controls.Dial("ffn_factor", N_("What it writes, times"), stops, 1.0, shown=shown)
 
 
