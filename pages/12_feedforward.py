@@ -3,9 +3,10 @@
 import streamlit as st
 
 from core import feedforward as ff
+from core.lab import text as sentence
 from pages.parts.feedforward import alone, bends, found, questions
 from pages.parts.feedforward import room as parts
-from pages.shared import frame, headings, spine
+from pages.shared import frame, headings, spine, story
 from pages.shared.pictures import code
 from pages.shared.text import N_, prose
 
@@ -24,7 +25,8 @@ if spine.deep():
 
 # Every word alone.
 headings.section("Every word alone")
-st.fragment(alone.every_word_alone)(room)
+text = sentence.of(story.ask())  # the visitor's, which goes from room to room
+st.fragment(alone.every_word_alone)(text, room.demo.layer)
 
 # What neurons listen to, and how many decide.
 headings.section("What does a neuron listen to?")
@@ -38,9 +40,9 @@ found.muted_one_by_one()
 # The bends, and whole FFNs.
 if spine.deep():
     headings.section("The bend in between")
-    st.fragment(bends.bench)(room)
+    st.fragment(bends.bench)(text, room.demo.layer)
     headings.section("A whole FFN, louder and quieter")
-    st.fragment(bends.volume)(room)
+    st.fragment(bends.volume)(text)
 
 # What to take home, check yourself, common mistakes.
 spine.take_home("feedforward", parts.MUTE, found.HALVE)
@@ -48,7 +50,7 @@ if spine.deep():
     prose("feedforward", "limits")
 questions.check(room)
 if spine.deep():
-    questions.common_mistakes(room)
+    questions.common_mistakes(text, room.demo.layer)
 spine.offer(
     N_("Gate times up"),
     N_("The bend in between"),
