@@ -3,9 +3,10 @@
 import streamlit as st
 
 from core import feedforward as ff
+from core.lab import text as sentence
 from pages.parts.feedforward import alone, bends, experts, found, machines, mixture, questions
 from pages.parts.feedforward import room as parts
-from pages.shared import frame, headings, spine
+from pages.shared import frame, headings, spine, story
 from pages.shared.pictures import code
 from pages.shared.text import N_, prose
 
@@ -24,7 +25,9 @@ if spine.deep():
 
 # Every word alone.
 headings.section("Every word alone")
-st.fragment(alone.every_word_alone)(room)
+reading = story.ask()
+text = sentence.of(reading)  # the visitor's, which goes from room to room
+st.fragment(alone.every_word_alone)(text, room.demo.layer)
 
 # What neurons listen to, and how many decide.
 headings.section("What does a neuron listen to?")
@@ -38,19 +41,19 @@ found.muted_one_by_one()
 # The bends, and whole FFNs.
 if spine.deep():
     headings.section("The bend in between")
-    st.fragment(bends.bench)(room)
+    st.fragment(bends.bench)(text, room.demo.layer)
     headings.section("A whole FFN, louder and quieter")
-    st.fragment(bends.volume)(room)
+    st.fragment(bends.volume)(text)
 
 # Experts: why there are any, a mixture that was trained, and four machines.
 headings.section("Why experts exist")
-experts.why(room.demo.text)
+experts.why(text)
 if spine.deep():
     headings.section("A mixture, really trained")
-    mixture.sentence(parts.typed(), parts.START)
+    mixture.sentence(reading.text)
     mixture.training()
     headings.section("Experts on four machines")
-    st.fragment(machines.four)(parts.typed(), parts.START)
+    st.fragment(machines.four)(reading.text)
     headings.section("Many small products, or one")
     st.fragment(machines.timing)()
     machines.check()
@@ -61,7 +64,7 @@ if spine.deep():
     prose("feedforward", "limits")
 questions.check(room)
 if spine.deep():
-    questions.common_mistakes(room, mixture.MISTAKES, mixture.mistake_numbers())
+    questions.common_mistakes(text, room.demo.layer, mixture.MISTAKES, mixture.mistake_numbers())
 spine.offer(
     N_("Gate times up"),
     N_("The bend in between"),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from core.lab.text import Text
 from core.topics.feedforward import alone
 from pages.parts.feedforward import strips
-from pages.parts.feedforward.room import Room
 from pages.shared import controls, frame, readers
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, prose, say
 
 
-def every_word_alone(room: Room) -> None:
+def every_word_alone(text: Text, layer: int) -> None:
     """One slider exchanges one row of what the block reads; a click chooses the word."""
-    text, layer = room.demo.text, room.demo.layer
     if len(text) < 2:
         say("One token alone has nobody beside it. Type a few words above.")
         return

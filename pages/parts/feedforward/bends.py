@@ -8,9 +8,9 @@ import streamlit as st
 
 from core import feedforward as ff
 from core.lab import subject
+from core.lab.text import Text
 from core.topics.feedforward import bends, recorded
 from core.topics.feedforward import volume as loud
-from pages.parts.feedforward.room import Room
 from pages.shared import controls, frame
 from pages.shared.pictures import bars, code, figures, lines, live
 from pages.shared.pictures.lines import Axis, Series
@@ -43,19 +43,19 @@ BIAS = controls.Dial("ffn_bias", N_("Bias of every unit"), bends.BIASES, bends.B
 WIDTH = controls.Dial("ffn_width", N_("d_ff / d"), bends.WIDTHS, 4.0, unit="×")
 
 
-def bench(room: Room) -> None:
+def bench(text: Text, layer: int) -> None:
     """One of five, chosen by name."""
     which = controls.choice("Bench of the bends", BENCHES, "curves", key="ffn_bench", hide_label=True)
     if which == "curves":
-        curves(room)
+        curves(text, layer)
     else:
-        {"fit": fit, "small": small, "width": width}.get(which, lambda: dead(room))()
+        {"fit": fit, "small": small, "width": width}.get(which, lambda: dead(text))()
 
 
 # ---- the curves ----
 
 
-def curves(room: Room) -> None:
+def curves(text: Text, layer: int) -> None:
     """Four bends, one upright line: the gate."""
     every = {name: bends.curve(name) for name in NAMES}
     left, right = st.columns([3, 2], gap="medium")
@@ -69,7 +69,7 @@ def curves(room: Room) -> None:
             numbers |= {f"{name}_slope": f"{found.slopes[bends.XS.index(0.0)]:g}"}
             numbers |= {f"{name}_low": figures.number(found.low), f"{name}_at": figures.number(found.at, 2)}
         prose("feedforward", "bends", **numbers)
-    _through(room)
+    _through(text, layer)
     _swapped()
 
 
@@ -106,9 +106,8 @@ def _curves(every: dict[str, bends.Bend]) -> None:
     )
 
 
-def _through(room: Room) -> None:
+def _through(text: Text, layer: int) -> None:
     """What really goes through the bend of the last word's neurons."""
-    text, layer = room.demo.text, room.demo.layer
     found = frame.cached(bends.through, text, layer)
     prose(
         "feedforward",
@@ -222,9 +221,9 @@ def _two(pair: np.ndarray | tuple[float, ...]) -> str:
 # ---- dead units ----
 
 
-def dead(room: Room) -> None:
+def dead(text: Text) -> None:
     """A fresh FFN, weights 0.01, and a bias under the finger: when does a unit never open?"""
-    found = frame.cached(bends.dead, room.demo.text)
+    found = frame.cached(bends.dead, text)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
@@ -312,15 +311,15 @@ def _shares() -> None:
 # ---- whole FFNs, louder and quieter ----
 
 
-def volume(room: Room) -> None:
+def volume(text: Text) -> None:
     """One FFN or all of them at every volume: the answer's probability here, and the loss on the stories."""
-    config = subject.config(room.demo.text.subject)
+    config = subject.config(text.subject)
     options = {"all": N_("all of them")} | {str(i): str(i) for i in range(config.n_layers)}
     which = controls.choice("FFN of block", options, "all", key="ffn_loud")
     layer = None if which == "all" else int(which)
-    demo = loud.Demo(room.demo.text, layer)
+    demo = loud.Demo(text, layer)
     found = frame.cached(loud.turned, demo)
-    stops = loud.volumes(len(room.demo.text))
+    stops = loud.volumes(len(text))
     dial = controls.Dial("ffn_volume", N_("Volume"), stops, 1.0, shown=tuple(f"{v:.0%}" for v in stops))
     losses = recorded.volume_losses()[-1 if layer is None else layer]
     shown = [float(losses[recorded.VOLUMES.index(v)]) for v in stops]

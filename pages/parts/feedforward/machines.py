@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from core.lab.text import SENTENCE
 from core.presets import presets
 from core.topics.feedforward import machines as lab
 from core.topics.feedforward import mixture as toy
@@ -25,9 +26,9 @@ def _homes(text: str) -> tuple[int, ...] | None:
 HOMES = controls.Setting("moe_homes", START, _homes)
 
 
-def four(text: str, otherwise: str) -> None:
+def four(text: str) -> None:
     """A machine is a column of buttons, one for each of its experts; a press moves the expert on to the next."""
-    letters = toy.letters_of(text, otherwise)
+    letters = toy.letters_of(text, SENTENCE)
     homes = HOMES.now()
     for machine, column in enumerate(st.columns(lab.MACHINES, gap="small")):
         with column.container(border=True, key=f"machine_{machine}"):

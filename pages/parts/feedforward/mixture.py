@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from core import moe
+from core.lab.text import SENTENCE
 from core.nets import mixture as net
 from core.topics.feedforward import mixture as toy
 from pages.parts.feedforward import experts
@@ -201,9 +202,9 @@ def seat_numbers() -> dict[str, str]:
 # ---- where the letters go ----
 
 
-def spelled(text: str, otherwise: str) -> None:
+def spelled(text: str) -> None:
     """The visitor's sentence, letter by letter, on the ground of the expert it was sent to."""
-    letters = toy.letters_of(text, otherwise)
+    letters = toy.letters_of(text, SENTENCE)
     prose("feedforward", "toy", n=net.EXPERTS)
     kind = controls.choice("Trained with", {k: KINDS[k] for k in net.SHIPPED}, "aux", key="moe_kind")
     found = frame.cached(toy.routing, kind, letters)
@@ -216,11 +217,11 @@ def spelled(text: str, otherwise: str) -> None:
 
 
 @st.fragment
-def sentence(text: str, otherwise: str) -> None:
+def sentence(text: str) -> None:
     """Where each letter of the visitor's sentence goes, what each expert is for, and the bands."""
-    spelled(text, otherwise)
+    spelled(text)
     specialities()
-    sankey(text, otherwise)
+    sankey(text)
 
 
 def training() -> None:
@@ -267,9 +268,9 @@ def specialities() -> None:
     prose("feedforward", "specialities", told=f"{frame.cached(toy.explained, kind):.0%}")
 
 
-def sankey(text: str, otherwise: str) -> None:
+def sankey(text: str) -> None:
     """Letters to experts, as bands as wide as how often they go there."""
-    letters, kind = toy.letters_of(text, otherwise), controls.Setting("moe_kind").now()
+    letters, kind = toy.letters_of(text, SENTENCE), controls.Setting("moe_kind").now()
     links = frame.cached(toy.routing, kind, letters).links(toy.BLOCK)
     signs = list(dict.fromkeys(letter for letter, _e, _n in links))
     says = filled(

@@ -48,7 +48,7 @@ def check(room: Room) -> None:
         )
 
 
-def common_mistakes(room: Room, more: tuple[str, ...], numbers: dict[str, object]) -> None:
+def common_mistakes(text: sentence.Text, layer: int, more: tuple[str, ...], numbers: dict[str, object]) -> None:
     """more, numbers: those about experts, and what fills their holes."""
     table, found, shares = recorded.muted_one_by_one(), recorded.gallery(), bends.shares()
     upon = _demo("5.709")
@@ -57,7 +57,7 @@ def common_mistakes(room: Room, more: tuple[str, ...], numbers: dict[str, object
     rises = frame.cached(one.twin, _demo("5.528"), comma, (1.0, 0.0))
     amy = sentence.of(read(recorded.MUTED_IN, recorded.MUTED_IN))
     before = frame.cached(subject.outlook, amy, subject.UNTOUCHED).asked.p
-    through = frame.cached(bends.through, room.demo.text, room.demo.layer)
+    through = frame.cached(bends.through, text, layer)
     block = {share.name: f"{share.block:,}" for share in shares}
     _word, on, stands = found["5.709"].words[0]
     mistakes.show(
@@ -76,7 +76,7 @@ def common_mistakes(room: Room, more: tuple[str, ...], numbers: dict[str, object
         comma_muted=f"{rises[1]:.3f}",
         n=len(through.after),
         zeros=through.zeros,
-        elsewhere=f"{frame.cached(alone.changed, alone.Demo(room.demo.text, room.demo.layer)).elsewhere:.1f}",
+        elsewhere=f"{frame.cached(alone.changed, alone.Demo(text, layer)).elsewhere:.1f}",
         **{f"bleu{i}": point.bleu for i, point in enumerate(bends.PAPER)},
         low=f"{min(share.ratio for share in shares):.2f}",
         high=f"{max(share.ratio for share in shares):.2f}",

@@ -51,11 +51,6 @@ class Room:
         return config.n_layers * config.d_ff
 
 
-def typed() -> str:
-    """The sentence of this page as it was typed."""
-    return str(controls.Setting("ffn_text", START).now())
-
-
 def read(text: str, otherwise: str) -> Reading:
     """As the embedded model reads it; nothing at all is read as `otherwise`."""
     return tokenizer.read(tokenizer.of_model(sentence.FOLDER), text, otherwise, sentence.context())
@@ -65,7 +60,9 @@ def room() -> Room:
     """A sentence, examples, and in one line which neuron it is and what the twin says."""
     left, middle, right = st.columns([4, 1.2, 3], vertical_alignment="bottom", gap="small")
     with left:
-        here = read(controls.typed("Your sentence", START, key="ffn_text", longest=LONGEST, hide_label=True), START)
+        here = read(
+            controls.typed("A sentence for this neuron", START, key="ffn_text", longest=LONGEST, hide_label=True), START
+        )
     with middle, st.popover(_("Examples"), width="stretch"):
         for i, label in enumerate(EXAMPLES):
             st.button(_(label), key=f"ffn_example_{i}", on_click=_take, args=(label,), width="stretch")
