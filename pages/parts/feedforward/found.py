@@ -74,7 +74,7 @@ def _fires(found: recorded.Found) -> None:
         for word, on, every in found.words[:SHOWN_WORDS]
     )
     rare = dict(fires=f"{found.fires:,}", of=f"{found.of:,}")
-    st.markdown(filled(_("**Fires** at «fires» of «of» words: "), **rare) + words + ".")
+    st.markdown(filled(_("**Fires** at «fires» of «of» words: "), **rare) + words)
 
 
 def _misses(demo: one.Demo, text: str) -> None:
@@ -122,7 +122,7 @@ def muted_one_by_one() -> None:
     before = frame.cached(subject.outlook, text, subject.UNTOUCHED).asked
     halved = int((table < before.p / 2).sum())
     worst = np.unravel_index(int(table.argmin()), table.shape)
-    options = {"0": N_("none"), "3": "3", "40": "40", "500": "500"}
+    options = {"0": N_("not one"), "3": "3", "40": "40", "500": "500"}
     truth = min(options, key=lambda option: abs(int(option) - halved))
     asked = predict.Prediction(
         HALVE,
