@@ -28,7 +28,9 @@ def test_the_signature_holds_every_frame():
     close(arrays["probs"], found.probs)
     close(arrays["here"], here.value)
     close(arrays["there"], neuron.inside(of(TWIN)).value)
-    close(arrays["twin"], neuron.twin(of(TWIN), found.ids[found.asked], neuron.FACTORS))
+    what = sentence.id_of("what")
+    close(arrays["twin"], neuron.twin(of(TWIN), (found.ids[found.asked], what), neuron.FACTORS))
+    assert meta["beside"] == ["·ed", "what"], "the twin has a likeliest word of its own"
     close(arrays["factors"], neuron.FACTORS)
     assert meta["signature"]
     assert len(meta["slider"]["stops"]) == 61
@@ -140,7 +142,7 @@ def test_firing_is_not_deciding_and_is_not_pushing():
     upon = neuron.muted(of("Once upon", 5, 709))
     assert upon.after == pytest.approx(upon.answer.p, abs=1e-3)
     comma = sentence.read("One day, a").ids[3]
-    with_it, without = neuron.twin(of('Tom said, "Yes', 5, 528), comma, (1.0, 0.0))
+    with_it, without = neuron.twin(of('Tom said, "Yes', 5, 528), (comma,), (1.0, 0.0))[:, 0]
     assert without > with_it + 0.1
 
 

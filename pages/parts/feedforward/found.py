@@ -169,7 +169,10 @@ def _in_a_row(table: np.ndarray, before: sentence.Word) -> None:
 
 # ---- gate times up ----
 
-CASES = ("The frog jump", "The frog sees a fly. It jump", "The frog likes to jump", "The frog did not jump")
+CASES = (
+    *("The frog jump", "The frog sees a fly. It jump", "The frog likes to jump", "The frog did not jump"),
+    *("She was happy. She shout", "The dog bark"),
+)
 
 
 def gate_times_up() -> None:
@@ -179,7 +182,7 @@ def gate_times_up() -> None:
     for text in CASES:
         demo = one.Demo(sentence.of(read(text, START)), *NEURON)
         here = frame.cached(one.inside, demo)
-        p = frame.cached(one.twin, demo, ending, (1.0, 0.0))
+        p = frame.cached(one.twin, demo, (ending,), (1.0, 0.0))[:, 0]
         numbers = (f"{float(x[-1]):.2f}".replace("-", "−") for x in (here.gate, here.up, here.value))
         rows.append(f"| {text} | " + " | ".join((*numbers, *(f"{q:.3f}" for q in p))) + " |")
     titles = (_("sentence"), _("gate"), _("up"), _("product"), "p(·ed)", _("muted"))
@@ -187,5 +190,5 @@ def gate_times_up() -> None:
     strong = frame.cached(one.inside, one.Demo(sentence.of(read(START, START)), *NEURON)).value[-1]
     likes = one.Demo(sentence.of(read(CASES[2], START)), *NEURON)
     by = float(strong / frame.cached(one.inside, likes).value[-1])
-    forced = float(frame.cached(one.twin, likes, ending, (by,))[0])
+    forced = float(frame.cached(one.twin, likes, (ending,), (by,))[0, 0])
     prose("feedforward", "and", start=START, forced=f"{forced:.3f}")
