@@ -148,9 +148,9 @@ def pushes(demo: Demo) -> np.ndarray:
     return to_numpy(table @ (column * scale * model.norm.weight))
 
 
-def twin(demo: Demo, asked: int, by: tuple[float, ...]) -> np.ndarray:
-    """(factor,): how likely a word is in another sentence while the same neuron is turned there."""
-    probs: np.ndarray = chances(demo, by)[:, asked]
+def twin(demo: Demo, asked: tuple[int, ...], by: tuple[float, ...]) -> np.ndarray:
+    """(factor, word): how likely some words are in another sentence while the same neuron is turned there."""
+    probs: np.ndarray = chances(demo, by)[:, list(asked)]
     return probs
 
 

@@ -3,6 +3,8 @@ are dead, how wide, and every FFN turned up and down."""
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import streamlit as st
 
@@ -249,6 +251,7 @@ def dead(text: Text) -> None:
         )
     with right:
         prose("feedforward", "dead", units=f"{found.units:,}")
+    st.code(inspect.getsource(ff.Relu), language=None, wrap_lines=True)
 
 
 # ---- how wide ----

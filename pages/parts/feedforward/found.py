@@ -74,7 +74,7 @@ def _fires(found: recorded.Found) -> None:
         for word, on, every in found.words[:SHOWN_WORDS]
     )
     rare = dict(fires=f"{found.fires:,}", of=f"{found.of:,}")
-    st.markdown(filled(_("**Fires** at «fires» of «of» words: "), **rare) + words + ".")
+    st.markdown(filled(_("**Fires** at «fires» of «of» words: "), **rare) + words)
 
 
 def _misses(demo: one.Demo, text: str) -> None:
@@ -122,7 +122,7 @@ def muted_one_by_one() -> None:
     before = frame.cached(subject.outlook, text, subject.UNTOUCHED).asked
     halved = int((table < before.p / 2).sum())
     worst = np.unravel_index(int(table.argmin()), table.shape)
-    options = {"0": N_("none"), "3": "3", "40": "40", "500": "500"}
+    options = {"0": N_("not one"), "3": "3", "40": "40", "500": "500"}
     truth = min(options, key=lambda option: abs(int(option) - halved))
     asked = predict.Prediction(
         HALVE,
@@ -169,7 +169,10 @@ def _in_a_row(table: np.ndarray, before: sentence.Word) -> None:
 
 # ---- gate times up ----
 
-CASES = ("The frog jump", "The frog sees a fly. It jump", "The frog likes to jump", "The frog did not jump")
+CASES = (
+    *("The frog jump", "The frog sees a fly. It jump", "The frog likes to jump", "The frog did not jump"),
+    *("She was happy. She shout", "The dog bark"),
+)
 
 
 def gate_times_up() -> None:
@@ -179,7 +182,7 @@ def gate_times_up() -> None:
     for text in CASES:
         demo = one.Demo(sentence.of(read(text, START)), *NEURON)
         here = frame.cached(one.inside, demo)
-        p = frame.cached(one.twin, demo, ending, (1.0, 0.0))
+        p = frame.cached(one.twin, demo, (ending,), (1.0, 0.0))[:, 0]
         numbers = (f"{float(x[-1]):.2f}".replace("-", "−") for x in (here.gate, here.up, here.value))
         rows.append(f"| {text} | " + " | ".join((*numbers, *(f"{q:.3f}" for q in p))) + " |")
     titles = (_("sentence"), _("gate"), _("up"), _("product"), "p(·ed)", _("muted"))
@@ -187,5 +190,5 @@ def gate_times_up() -> None:
     strong = frame.cached(one.inside, one.Demo(sentence.of(read(START, START)), *NEURON)).value[-1]
     likes = one.Demo(sentence.of(read(CASES[2], START)), *NEURON)
     by = float(strong / frame.cached(one.inside, likes).value[-1])
-    forced = float(frame.cached(one.twin, likes, ending, (by,))[0])
+    forced = float(frame.cached(one.twin, likes, (ending,), (by,))[0, 0])
     prose("feedforward", "and", start=START, forced=f"{forced:.3f}")

@@ -54,7 +54,7 @@ def common_mistakes(text: sentence.Text, layer: int, more: tuple[str, ...], numb
     upon = _demo("5.709")
     idle = frame.cached(one.muted, upon)
     comma = tokenizer.of_model(sentence.FOLDER).token_to_id(",")
-    rises = frame.cached(one.twin, _demo("5.528"), comma, (1.0, 0.0))
+    rises = frame.cached(one.twin, _demo("5.528"), (comma,), (1.0, 0.0))[:, 0]
     amy = sentence.of(read(recorded.MUTED_IN, recorded.MUTED_IN))
     before = frame.cached(subject.outlook, amy, subject.UNTOUCHED).asked.p
     through = frame.cached(bends.through, text, layer)

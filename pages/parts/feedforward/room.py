@@ -153,7 +153,9 @@ def picture(room: Room) -> None:
     """The signature: three gauges, the value under each word, the next word, and the twin."""
     turned, turn = frame.cached(one.turned, room.demo), dial(room)
     here, there = (frame.cached(one.inside, demo) for demo in (room.demo, room.twin))
-    beside = frame.cached(one.twin, room.twin, turned.ids[turned.asked], one.factors(room.demo))
+    own = frame.cached(subject.outlook, room.twin.text, subject.UNTOUCHED).asked
+    words = {turned.ids[turned.asked]: turned.tokens[turned.asked]} | {own.id: own.token}
+    beside = frame.cached(one.twin, room.twin, tuple(words), one.factors(room.demo))
     painter.show(
         live.Picture(
             key="neuron",
@@ -164,13 +166,9 @@ def picture(room: Room) -> None:
             room=340,
             released=turn.receive,
         ),
-        (
-            painter.Side(room.demo.text.tokens, here.value, turned.probs[:, turned.asked]),
-            painter.Side(room.twin.text.tokens, there.value, beside),
-        ),
+        painter.Side(room.demo.text.tokens, here.value, turned.tokens, turned.probs),
+        painter.Side(room.twin.text.tokens, there.value, tuple(words.values()), beside),
         gauges(here, turned),
-        turned.tokens,
-        turned.probs,
         one.factors(room.demo),
         turned.asked,
     )

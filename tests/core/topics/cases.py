@@ -294,8 +294,8 @@ CASES: dict[str, Case] = {
         lambda r: near(r[0].probs[30], r[1][list(r[0].ids)]),
     ),
     "feedforward.neuron.twin": Case(
-        lambda g: (neuron.twin(g.neuron(), 3, (1.0, 0.0)), g.trace("next_probs")["next_probs"].value),
-        lambda r: near(r[0][0], r[1][3]),
+        lambda g: (neuron.twin(g.neuron(), (3,), (1.0, 0.0)), g.trace("next_probs")["next_probs"].value),
+        lambda r: near(r[0][0, 0], r[1][3]),
     ),
     "feedforward.neuron.pushes": Case(lambda g: _pushed(g), lambda r: near(*r, within=1e-3)),
     "feedforward.neuron.writes": Case(

@@ -30,6 +30,7 @@ class Meta(TypedDict):
     names: list[list[str]]
     gauges: list[Gauge]
     candidates: list[str]
+    beside: list[str]
     asked: int
     scale: palette.Scale
     colours: palette.Colours
@@ -39,28 +40,30 @@ class Meta(TypedDict):
 
 @dataclass(frozen=True)
 class Side:
-    """A sentence and the neuron's value at each of its words; p: (stop,) of the word that is asked about."""
+    """A sentence, the neuron's value at each of its tokens, and words that may come next: probs (stop, word)."""
 
     tokens: tuple[str, ...]
     values: np.ndarray
-    p: np.ndarray
+    words: tuple[str, ...]
+    probs: np.ndarray
 
 
 def show(
     picture: live.Picture,
-    sides: tuple[Side, Side],
+    here: Side,
+    there: Side,
     gauges: list[Gauge],
-    candidates: tuple[str, ...],
-    probs: np.ndarray,
     factors: tuple[float, ...],
     asked: int,
 ) -> None:
-    """sides: the sentence and its twin. probs: (stop, candidate) of the first; one frame a factor."""
-    bound = max(float(np.abs(side.values).max(initial=1e-3)) for side in sides)
+    """The sentence and its twin; one frame a factor. asked: the place of the word that is asked about, in the twin the
+    first."""
+    bound = max(float(np.abs(side.values).max(initial=1e-3)) for side in (here, there))
     meta: Meta = {
-        "names": [list(side.tokens) for side in sides],
+        "names": [list(side.tokens) for side in (here, there)],
         "gauges": gauges,
-        "candidates": list(candidates),
+        "candidates": list(here.words),
+        "beside": list(there.words),
         "asked": asked,
         "scale": palette.scale(palette.DIVERGING, -bound, bound),
         "colours": palette.roles(bar="quiet", marked="a", low="q", high="warn", quiet="quiet"),
@@ -71,6 +74,6 @@ def show(
         },
         "tools": True,
     }
-    arrays = {"probs": probs, "twin": sides[1].p, "here": sides[0].values, "there": sides[1].values}
+    arrays = {"probs": here.probs, "twin": there.probs, "here": here.values, "there": there.values}
     arrays |= {"factors": np.array(factors)}
     picture.mount(NEURON, meta, {name: np.asarray(array, np.float32) for name, array in arrays.items()})

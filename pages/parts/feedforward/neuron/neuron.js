@@ -13,6 +13,7 @@ import { quoted, short } from "../../../shared/pictures/live/numbers.js";
  * @property {string[][]} names
  * @property {Gauge[]} gauges
  * @property {string[]} candidates
+ * @property {string[]} beside
  * @property {number} asked
  * @property {Anchors} scale
  * @property {Colours} colours
@@ -40,8 +41,8 @@ const NEURON = {
     view.bars = wide ? { x: half, y: first, w: width - half } : { x: 0, y: first + gauges + GAP, w: width };
     const second = wide ? first + Math.max(gauges, bars) + GAP : view.bars.y + bars + GAP;
     const strip = HEAD + view.there.rows * (BOX + 4);
-    view.twin = { y: second, x: wide ? half + 76 : 0, top: wide ? second + HEAD + 8 : second + strip + 4, w: wide ? width - half - 76 : width };
-    view.high = wide ? second + strip : second + strip + BAR + 6;
+    view.twin = { y: second, x: wide ? half + 76 : 0, top: wide ? second + HEAD - 4 : second + strip + 4, w: wide ? width - half - 76 : width };
+    view.high = wide ? second + Math.max(strip, HEAD + meta.beside.length * BAR) : second + strip + meta.beside.length * BAR + 6;
     view.pen = sized(view.canvas, width, view.high, view.ratio);
   },
 
@@ -81,8 +82,10 @@ const NEURON = {
     NEURON.strip(view, view.there, meta.names[1], arrays.there.values, view.twin.y, meta.words.twin, width);
     meta.gauges.forEach((gauge, i) => NEURON.gauge(view, gauge, view.gauges.y + i * GAUGE));
     NEURON.nextWords(view);
-    const before = arrays.twin.values[NEURON.calm(view)];
-    NEURON.bar(view, meta.candidates[meta.asked], arrays.twin.values[view.frame], before, true, { ...view.twin, y: view.twin.top });
+    const two = meta.beside.length, { values } = arrays.twin, calm = NEURON.calm(view);
+    meta.beside.forEach((name, i) => {
+      NEURON.bar(view, name, values[view.frame * two + i], values[calm * two + i], i === 0, { ...view.twin, y: view.twin.top + i * BAR });
+    });
   },
 
   calm(view) { // the stop at which the neuron writes what it wrote
@@ -157,7 +160,8 @@ const NEURON = {
   told(view) {
     const { meta, arrays } = view, n = meta.candidates.length;
     const said = meta.candidates.map((name, i) => `${name} ${(100 * arrays.probs.values[view.frame * n + i]).toFixed(1)}%`);
-    const twin = `${meta.words.twin}: ${meta.candidates[meta.asked]} ${(100 * arrays.twin.values[view.frame]).toFixed(1)}%`;
+    const next = meta.beside.map((name, i) => `${name} ${(100 * arrays.twin.values[view.frame * meta.beside.length + i]).toFixed(1)}%`);
+    const twin = `${meta.words.twin}: ${next.join(", ")}`;
     const gauges = meta.gauges.map(({ name, value, moves }) => `${name} ${short(value * (moves ? arrays.factors.values[view.frame] : 1), 2)}`);
     return [...gauges, ...said, twin].join(", ");
   },
