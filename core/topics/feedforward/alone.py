@@ -44,6 +44,7 @@ class Alone:
     """Lengths of the change of every token's output, (stop, token), in the block's FFN and in its attention.
 
     elsewhere: the largest change of any number of the FFN's output at any other token, at any stop: 0.0, bit for bit.
+    In a mixture of experts an expert may meet other rows than before, and its product then rounds otherwise.
     """
 
     ffn: np.ndarray

@@ -25,8 +25,8 @@ from core.whatif import Edit, WhatIf
 FILE = ASSETS / "data" / "needed.npz"
 RULES = ("own", "set", "chance")  # each token its own; one set for all, the best there is; any
 PARTS = tuple(i / 48 for i in range(49))  # of all neurons
-FEWER = PARTS[::4]  # for a long text, whose passes would not fit into a second or two
-LONG = 64  # tokens
+STEPS = (1, 2, 3, 4, 6, 8, 12)  # every so many stops are computed: a half is among them all
+MOST = 900  # tokens of all computed stops together: about a second for all three rules
 AT_ONCE = 1024  # tokens in one batched pass
 GRAINS = (384, 192, 96, 48, 16, 8, 4, 1)  # neurons that are kept or left out together
 ROUTERS = ("perfect", "linear")
@@ -36,6 +36,11 @@ SHOWN = 8
 def sizes(d_ff: int, parts: tuple[float, ...] = PARTS) -> tuple[int, ...]:
     """How many of d_ff neurons these parts are."""
     return tuple(round(part * d_ff) for part in parts)
+
+
+def computed(tokens: int) -> tuple[float, ...]:
+    """The parts that are computed for a text of so many tokens; of a long text fewer."""
+    return PARTS[:: next((step for step in STEPS if len(PARTS[::step]) * tokens <= MOST), STEPS[-1])]
 
 
 def dense(subject_name: str) -> Decoder:
@@ -99,7 +104,7 @@ def run(text: Text) -> Needed:
     """The next word at every stop under every rule. Raises Cannot."""
     model, ids = dense(text.subject), torch.tensor(text.ids)
     d_ff = model.config.d_ff
-    ks = sizes(d_ff, PARTS if len(text) <= LONG else FEWER)
+    ks = sizes(d_ff, computed(len(text)))
     words = top(subject.untouched(text)["next_probs"].value, SHOWN, text.subject)
     order, found = orders(text), []
     for rule in RULES:

@@ -117,7 +117,7 @@ def _losses(kept: controls.Dial, stops: tuple[int, ...]) -> None:
 def _next_word(kept: controls.Dial, stops: tuple[int, ...], found: needed.Needed) -> None:
     """The answer's probability under the three rules, moved by the same slider."""
     nearest = [int(np.abs(np.array(found.ks) - k).argmin()) for k in stops]
-    answer = found.words[0]
+    answer, few = found.words[0], len(found.ks) < len(stops)
     say("Your sentence: what is left of “«word»”", word=answer.token)
     bars.show(
         live.Picture(
@@ -134,6 +134,8 @@ def _next_word(kept: controls.Dial, stops: tuple[int, ...], found: needed.Needed
         role="v",
         column=_("rule"),
     )
+    if few:
+        say("Of a long text only «n» of the stops are computed; between them the nearest stands.", n=len(found.ks))
 
 
 # ---- groups ----
