@@ -236,7 +236,7 @@ def dead(text: Text) -> None:
                 slider=BIAS.slider(),
                 captions=[
                     _("open {open}, dead for this whole text {dead} of {units}").format(
-                        open=f"{o:.0%}", dead=round(d * found.units), units=found.units
+                        open=f"{o:.0%}", dead=round(d * found.units), units=f"{found.units:,}"
                     )
                     for o, d in zip(found.open.tolist(), found.dead.tolist(), strict=True)
                 ],
