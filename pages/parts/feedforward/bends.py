@@ -38,10 +38,16 @@ BENCHES = {
     "width": N_("How wide?"),
 }
 FITTED = {"relu": "ReLU", "silu": "SiLU", "none": N_("no bend")}
-GATE = controls.Dial("ffn_gate", N_("Gate"), bends.XS, 1.0)
+GATE = controls.Dial("ffn_gate", N_("Gate"), bends.XS, 1.0, shown=tuple(f"{x:.2f}".replace("-", "−") for x in bends.XS))
 UNITS = controls.Dial("ffn_units", N_("Hidden units"), bends.UNITS, 1)
 TURN = controls.Dial("ffn_turn", N_("Direction of x"), bends.TURNS, 48, unit="°")
-BIAS = controls.Dial("ffn_bias", N_("Bias of every unit"), bends.BIASES, bends.BIASES[24])
+BIAS = controls.Dial(
+    "ffn_bias",
+    N_("Bias of every unit"),
+    bends.BIASES,
+    0.0,
+    shown=tuple(f"{b:.3f}".replace("-", "−") for b in bends.BIASES),
+)
 WIDTH = controls.Dial("ffn_width", N_("d_ff / d"), bends.WIDTHS, 4.0, unit="×")
 
 
@@ -236,7 +242,7 @@ def dead(text: Text) -> None:
                 slider=BIAS.slider(),
                 captions=[
                     _("open {open}, dead for this whole text {dead} of {units}").format(
-                        open=f"{o:.0%}", dead=round(d * found.units), units=found.units
+                        open=f"{o:.0%}", dead=round(d * found.units), units=f"{found.units:,}"
                     )
                     for o, d in zip(found.open.tolist(), found.dead.tolist(), strict=True)
                 ],

@@ -1,7 +1,7 @@
 // One neuron: its value under every word, three gauges at the last one, and the next word at every factor of its write.
 
 import { clip, make, sized } from "../../../shared/pictures/live/base.js";
-import { quoted, short } from "../../../shared/pictures/live/numbers.js";
+import { quoted, short, signed } from "../../../shared/pictures/live/numbers.js";
 
 /** @typedef {import("../../../shared/pictures/live/base.js").Anchors} Anchors */
 /** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
@@ -102,7 +102,7 @@ const NEURON = {
       pen.fillRect(x, y, wide, BOX);
       const ink = view.scale.ink(value);
       NEURON.text(view, names[from + k], x + wide / 2, y + 13, { size: 15, bold: last, colour: ink, align: "center", most: wide - 4 });
-      NEURON.text(view, short(value, 2), x + wide / 2, y + 31, { size: 12, colour: ink, align: "center" });
+      NEURON.text(view, value ? signed(value.toFixed(2)) : "0", x + wide / 2, y + 31, { size: 12, colour: ink, align: "center" });
       if (!last) return;
       pen.strokeStyle = view.ink;
       pen.lineWidth = 2;

@@ -1,7 +1,7 @@
 // Strips of words, each on a ground that tells its number. One frame a stop.
 
 import { clip, make, sized } from "../../../shared/pictures/live/base.js";
-import { quoted, short } from "../../../shared/pictures/live/numbers.js";
+import { quoted, short, signed } from "../../../shared/pictures/live/numbers.js";
 
 /** @typedef {import("../../../shared/pictures/live/base.js").Anchors} Anchors */
 /** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
@@ -89,7 +89,7 @@ const STRIPS = {
         pen.font = `${here ? 700 : 400} 15px ${view.font}`;
         pen.fillText(clip(pen, names[i], box.wide - 2), box.x + box.wide / 2, box.y + 14);
         pen.font = `12px ${view.font}`;
-        if (box.tall === BOX) pen.fillText(short(value, 2), box.x + box.wide / 2, box.y + 32);
+        if (box.tall === BOX) pen.fillText(value ? signed(value.toFixed(2)) : "0", box.x + box.wide / 2, box.y + 32);
         if (!here) return;
         pen.strokeStyle = view.colours.mark;
         pen.lineWidth = 2.5;

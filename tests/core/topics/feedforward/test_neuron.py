@@ -140,6 +140,12 @@ def test_the_answer_is_among_the_bars_even_where_others_rise():
         assert calm[found.asked] == calm.max()
 
 
+def test_an_answer_that_others_overtake_keeps_its_bar(monkeypatch):
+    monkeypatch.setattr(one, "CANDIDATES", 1)
+    found = one.turned(demo("Then Tom said", 5, 528))
+    assert found.tokens == ("good",), "though the comma climbs higher at another stop"
+
+
 def test_experts_have_neurons_of_their_own():
     class Block:
         ffn = object()
