@@ -11,7 +11,7 @@ from pages.shared import controls, frame, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, lines, live
 from pages.shared.pictures.lines import Axis, Series
-from pages.shared.text import N_, _, filled, prose, say
+from pages.shared.text import N_, _, prose, say
 
 NEED = "ffn_need"
 RULES = {
@@ -79,7 +79,7 @@ def _kept(text: Text) -> None:
         say(str(no))
         return
     stops = ks()
-    shown = tuple(filled(_("«k» of «all»"), k=k, all=stops[-1]) for k in stops)
+    shown = tuple(f"{k} / {stops[-1]}" for k in stops)
     kept = controls.Dial("ffn_kept", N_("Neurons kept in each block"), stops, stops[len(stops) // 2], shown=shown)
     left, right = st.columns([3, 2], gap="medium")
     with left:

@@ -129,7 +129,8 @@ def losses() -> None:
     gain = f"{found['none'][1] - found['aux'][1]:.2f}"
     spread = f"{max(high - low for low, _mean, high in found.values()):.2f}"
     sizes = dict(whole=f"{whole:,}", used=f"{used:,}", seeds=len(net.SEEDS), steps=net.STEPS)
-    prose("feedforward", "losses", gain=gain, spread=spread, **sizes)
+    means = {kind: f"{found[kind][1]:.2f}" for kind in ("aux", "dense", "wide")}
+    prose("feedforward", "losses", gain=gain, spread=spread, **sizes, **means)
 
 
 def several() -> None:
