@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from core.config import ModelConfig
 from core.feedforward import FFNS
 from core.heads import SelfAttention
+from core.moe import Mixture
 from core.norms import NORMS
 from core.trace import SILENT, Quantity, Trace
 
@@ -20,13 +21,15 @@ RESID_POST = Quantity("resid_post", "query d_model", r"x + \mathrm{ffn}", "What 
 class DecoderBlock(nn.Module):
     """Pre-norm: x + attn(norm x), then x + ffn(norm x) (Xiong et al. 2020, arXiv 2002.04745, fig. 1b)."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, layer: int = 0) -> None:
+        """layer: which block this is; only some may have experts."""
         super().__init__()
         norm = NORMS[config.norm]
         self.norm1 = norm(config.d_model, config.norm_eps)
         self.attn = SelfAttention(config)
         self.norm2 = norm(config.d_model, config.norm_eps)
-        self.ffn = FFNS[config.ffn](config)
+        experts = config.moe is not None and layer in config.moe.layers
+        self.ffn = Mixture(config) if experts else FFNS[config.ffn](config)
 
     def forward(
         self,

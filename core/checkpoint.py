@@ -45,6 +45,9 @@ GPT2_BLOCK = {
     "ffn.up": "mlp.c_fc",
     "ffn.down": "mlp.c_proj",
 }
+# Experts: Mixtral has names of its own, Qwen3 those of its dense networks.
+EXPERT = re.compile(r"ffn\.experts\.(\d+)\.(gate|up|down)")
+MIXTRAL = {"gate": "w1", "up": "w3", "down": "w2"}
 QKV = ("attn.q", "attn.k", "attn.v")
 # Tensors that carry no weights: GPT-2's stored masks, RoPE's stored frequencies.
 EXTRA = re.compile(
@@ -162,8 +165,17 @@ def _source(config: ModelConfig, name: str) -> tuple[str, Callable[[Tensor], Ten
     _, layer, rest = name.split(".", 2)
     part, kind = rest.rsplit(".", 1)
     if not gpt2:
-        return f"layers.{layer}.{LLAMA_BLOCK[part]}.{kind}", _same
+        return f"layers.{layer}.{_llama_part(config, part)}.{kind}", _same
     return f"h.{layer}.{GPT2_BLOCK[part]}.{kind}", _gpt2_layout(config, part, kind)
+
+
+def _llama_part(config: ModelConfig, part: str) -> str:
+    mixture, names = ("block_sparse_moe", MIXTRAL) if config.family == "mixtral" else ("mlp", {})
+    if part == "ffn.router":
+        return f"{mixture}.gate"
+    if expert := EXPERT.fullmatch(part):
+        return f"{mixture}.experts.{expert[1]}.{names.get(expert[2], f'{expert[2]}_proj')}"
+    return LLAMA_BLOCK[part]
 
 
 def _same(tensor: Tensor) -> Tensor:

@@ -14,7 +14,15 @@ Norm = Literal["layernorm", "rmsnorm"]
 Position = Literal["learned", "rope"]
 Ffn = Literal["gelu_tanh", "gelu", "swiglu"]
 
-RUNS = ("gpt2", "llama", "mistral", "qwen2", "qwen3")  # core.model computes these; the others are only counted
+RUNS = (
+    "gpt2",
+    "llama",
+    "mistral",
+    "qwen2",
+    "qwen3",
+    "mixtral",
+    "qwen3_moe",
+)  # core.model computes these; the others are only counted
 LARGEST = 10**9  # no size in a real model comes near; keeps every product of sizes far from trouble
 MOST_LAYERS = 10_000
 SLIDING = 4096  # the window of Mistral and Qwen where the key is absent
@@ -29,7 +37,8 @@ class Moe:
     d_expert: int
     layers: tuple[int, ...]  # the other layers keep a dense feed-forward network of width d_ff
     n_shared: int = 0  # experts of the same width that every token passes through
-    router_bias: bool = False
+    router_bias: bool = False  # moves the choice of experts, not their gates
+    renormalise: bool = True  # the gates of the chosen experts are made to add up to one
 
     def __post_init__(self) -> None:  # a config cut to a few experts may keep its family's larger number
         object.__setattr__(self, "n_active", min(self.n_active, self.n_experts))
@@ -332,6 +341,7 @@ def _qwen3_moe(read: _Reader) -> dict[str, Any]:
         n_active=read.size("num_experts_per_tok", 8),
         d_expert=read.size("moe_intermediate_size", 768),
         layers=tuple(i for i in range(fields["n_layers"]) if i not in dense and (i + 1) % step == 0),
+        renormalise=read.flag("norm_topk_prob", False),
     )
     return fields | dict(qk_norm=True, qkv_bias=bias, out_bias=bias, moe=moe)
 

@@ -25,7 +25,7 @@ NEXT_PROBS = Quantity(
 
 
 class Decoder(nn.Module):
-    """GPT-2, Llama, Mistral, Qwen2 or Qwen3: the same frame with other parts.
+    """GPT-2, Llama, Mistral, Mixtral, Qwen2 or Qwen3, dense or with experts: the same frame with other parts.
 
     Raises ValueError for a config that it can count but not compute.
     """
@@ -38,7 +38,7 @@ class Decoder(nn.Module):
         self.config = config
         self.embed = Table(config.vocab_size, config.d_model)
         self.pos_embed = Table(config.context, config.d_model) if config.position == "learned" else None
-        self.blocks = nn.ModuleList(DecoderBlock(config) for _ in range(config.n_layers))
+        self.blocks = nn.ModuleList(DecoderBlock(config, i) for i in range(config.n_layers))
         self.norm = NORMS[config.norm](config.d_model, config.norm_eps)
         self.head = None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
 

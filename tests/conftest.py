@@ -29,6 +29,8 @@ FAMILIES = (
     "mistral, window",
     "qwen2",
     "qwen3",
+    "mixtral",
+    "qwen3_moe",
     "one layer, one head",
 )
 

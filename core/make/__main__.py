@@ -11,8 +11,8 @@ from importlib import import_module
 import torch
 
 NAMES = (
-    *("dates", "cheat", "neighbours", "healed", "places"),
-    *("home", "sharing_losses", "place_losses", "long_losses", "story_losses", "reach_losses"),
+    *("dates", "cheat", "neighbours", "healed", "places", "moe"),
+    *("home", "sharing_losses", "place_losses", "long_losses", "story_losses", "reach_losses", "neurons", "needed"),
 )
 
 

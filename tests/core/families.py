@@ -15,9 +15,11 @@ from transformers import (
     GPT2Config,
     LlamaConfig,
     MistralConfig,
+    MixtralConfig,
     PreTrainedModel,
     Qwen2Config,
     Qwen3Config,
+    Qwen3MoeConfig,
 )
 
 from core.checkpoint import load
@@ -51,6 +53,27 @@ CONFIGS = {
     "qwen3": Qwen3Config(**SMALL, num_key_value_heads=2, head_dim=16),
     "qwen3, biases, tied": Qwen3Config(
         **SMALL, num_key_value_heads=4, head_dim=8, attention_bias=True, tie_word_embeddings=True
+    ),
+    "mixtral": MixtralConfig(**SMALL, num_key_value_heads=2, num_local_experts=4),
+    "qwen3_moe": Qwen3MoeConfig(
+        **SMALL,
+        num_key_value_heads=2,
+        head_dim=8,
+        num_experts=6,
+        num_experts_per_tok=3,
+        moe_intermediate_size=16,
+        mlp_only_layers=[1],
+    ),
+    "qwen3_moe, shares of one, every second": Qwen3MoeConfig(
+        **SMALL,
+        num_key_value_heads=4,
+        head_dim=6,
+        num_experts=5,
+        num_experts_per_tok=2,
+        moe_intermediate_size=16,
+        decoder_sparse_step=2,
+        norm_topk_prob=True,
+        tie_word_embeddings=True,
     ),
     "one layer, one head": LlamaConfig(
         **SMALL | dict(num_hidden_layers=1, num_attention_heads=1), num_key_value_heads=1, tie_word_embeddings=True

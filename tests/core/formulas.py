@@ -135,6 +135,25 @@ def query_turned(at: At) -> Array:
     return np.linalg.norm(at["q"]) * (np.cos(phi) * at["e1"] + np.sin(phi) * at["e2"])
 
 
+def best(at: At) -> Array:
+    """The k largest of each row, by how many others are larger."""
+    p = at("router_probs") + (0 if at["ffn"].bias is None else at["ffn"].bias.detach().numpy())
+    return (p[:, None, :] > p[:, :, None]).sum(-1) < at["ffn"].moe.n_active
+
+
+def gated_shares(at: At) -> Array:
+    kept = np.where(at("chosen"), at("router_probs"), 0)
+    return kept / kept.sum(-1, keepdims=True) if at["ffn"].moe.renormalise else kept
+
+
+def mixed(at: At) -> Array:
+    out = np.zeros(at("norm2").shape) + (at("shared_out") if len(at["ffn"].shared) else 0)
+    for e, gate in enumerate(at("gates").T):
+        if gate.any():
+            out[gate > 0] += gate[gate > 0, None] * at(f"expert{e}.ffn_out")
+    return out
+
+
 # (name, formula) -> what the formula says. Where several quantities are written alike, what enters differs.
 SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
     ("ids", r"t"): lambda at: at["t"],
@@ -168,10 +187,20 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
     ("resid_mid", r"x + \mathrm{attn}"): lambda at: at("resid_pre") + at("attn_out"),
     ("resid_post", r"x + \mathrm{ffn}"): lambda at: at("resid_mid") + at("ffn_out"),
     ("ffn_pre", r"xW_1 + b_1"): lambda at: linear(at("norm2"), at["ffn"].up),
-    ("ffn_gate", r"xW_g"): lambda at: linear(at("norm2"), at["ffn"].gate),
-    ("ffn_up", r"xW_u"): lambda at: linear(at("norm2"), at["ffn"].up),
+    ("ffn_gate", r"xW_g"): lambda at: linear(at("expert_in", "norm2"), at["ffn"].gate),
+    ("ffn_up", r"xW_u"): lambda at: linear(at("expert_in", "norm2"), at["ffn"].up),
     ("ffn_act", r"h = \sigma(xW_1 + b_1) \;\text{or}\; \sigma(xW_g) \odot xW_u"): bent,
-    ("ffn_out", r"hW_2"): lambda at: linear(at("ffn_act"), at["ffn"].down),
+    ("ffn_out", r"hW_2"): lambda at: (
+        mixed(at) if hasattr(at["ffn"], "experts") else linear(at("ffn_act"), at["ffn"].down)
+    ),
+    ("router", r"xW_r"): lambda at: linear(at("norm2"), at["ffn"].router),
+    ("router_probs", r"p = \mathrm{softmax}(xW_r)"): lambda at: softmax(at("router")),
+    ("chosen", r"\mathrm{top}_k(p + b)"): best,
+    ("gates", r"g_e = p_e \;\text{or}\; \frac{p_e}{\sum_{j \in T} p_j}"): gated_shares,
+    ("expert_in", r"x_{\text{sent}}"): lambda at: at["norm2"][at["sent"]],
+    ("shared_out", r"\textstyle\sum_s E_s(x)"): lambda at: sum(
+        at(f"shared{e}.ffn_out") for e in range(len(at["ffn"].shared))
+    ),
     ("logits", r"xW_U"): lambda at: at("norm_final") @ at["U"].T,
     ("probs", r"\mathrm{softmax}(xW_U)"): lambda at: softmax(at("norm_final") @ at["U"].T),
     ("next_logits", r"x_TW_U"): lambda at: norm(at["x"][-1], at["norm"]) @ at["U"].T,

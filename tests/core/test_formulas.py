@@ -14,11 +14,12 @@ import core
 from core import costs
 from core import softmax as soft
 from core.attention import ALLOWED, MASKED, SCALED, SCORES, WEIGHTS, K, Q, V, Z, allowed_pairs, attention
-from core.config import ModelConfig
+from core.config import ModelConfig, Moe
 from core.embeddings import by_product
 from core.feedforward import Gelu, Relu, SwiGlu
 from core.lab import subject, text
 from core.model import Decoder
+from core.moe import Mixture
 from core.nets import dates, dates_task
 from core.positions import alibi_bias, sinusoids
 from core.rope import angles, frequencies, rotate_by_tables, tables
@@ -68,7 +69,7 @@ def hold_all(trace: Trace, **given: object) -> set[Quantity]:
 
 def in_a_decoder(model: Decoder, trace: Trace, name: str) -> At:
     """What a formula may need of a decoder, at one of its steps."""
-    config, scope = model.config, name.rpartition(".")[0]
+    config, (scope, *inside) = model.config, name.split(".")[:-1] or [""]
     head = model.embed.weight if model.head is None else model.head.weight
     start = trace["embed"].value + (trace["pos_embed"].value if "pos_embed" in trace else 0)
     layer = int(scope.removeprefix("block")) if scope else config.n_layers
@@ -81,7 +82,18 @@ def in_a_decoder(model: Decoder, trace: Trace, name: str) -> At:
         return At(trace, "", given)
     block = model.blocks[layer]
     parts = dict(attn=block.attn, ffn=block.ffn, norm1=block.norm1, norm2=block.norm2)
+    if inside:
+        return of_an_expert(trace, f"{scope}.", inside[0], block.ffn)
     return At(trace, f"{scope}.", given | parts)
+
+
+def of_an_expert(trace: Trace, scope: str, which: str, ffn: Mixture) -> At:
+    """What a formula needs inside one expert: who was sent to it."""
+    kind, e = which.rstrip("0123456789"), int(which.removeprefix("expert").removeprefix("shared"))
+    came = trace[f"{scope}gates"].value[:, e] > 0 if kind == "expert" else slice(None)
+    own = (ffn.experts if kind == "expert" else ffn.shared)[e]
+    norm2 = trace[f"{scope}norm2"].value.astype(np.float64)
+    return At(trace, f"{scope}{which}.", dict(ffn=own, bend="gated", norm2=norm2, sent=came))
 
 
 def of_a_decoder(model: Decoder, ids: torch.Tensor) -> set[Quantity]:
@@ -149,6 +161,20 @@ def feedforwards() -> Iterator[Quantity]:
         yield from (hold(At(trace, "", given), step.name) for step in trace if step.name != "norm2")
 
 
+def mixtures() -> Iterator[Quantity]:
+    """With what no family that runs has: shared experts, and a bias that moves the choice alone."""
+    moe = Moe(5, 2, 7, layers=(0,), n_shared=2, router_bias=True)
+    trace, x = Trace(), torch.randn(9, 6)
+    made = Mixture(ModelConfig(d_model=6, n_layers=1, n_heads=1, d_ff=9, vocab_size=1, context=1, moe=moe))
+    made.bias.copy_(torch.tensor([0.3, -0.2, 0.0, 0.1, -0.4]))
+    trace(Quantity("norm2", "query d_model", "", ""), x)
+    with torch.inference_mode():
+        made(x, trace=trace)
+    for step in list(trace)[1:]:
+        which = step.name.rpartition(".")[0]
+        yield hold(of_an_expert(trace, "", which, made) if which else At(trace, "", dict(ffn=made)), step.name)
+
+
 def topics() -> Iterator[Quantity]:
     reading = text.read(text.SENTENCE)
     trace, z, out = Trace(), torch.randn(3, 5, 4), torch.randn(7, 12)
@@ -200,10 +226,19 @@ def the_date_model() -> Iterator[Quantity]:
 
 def test_every_other_quantity_is_its_formula_and_none_is_left_out(pair):
     torch.manual_seed(0)
-    held = {one for name in ("gpt2", "qwen3") for one in of_a_decoder(pair(name).ours, IDS)}
+    held = {one for name in ("gpt2", "qwen3", "mixtral") for one in of_a_decoder(pair(name).ours, IDS)}
     reading = text.read(text.SENTENCE)
     held |= of_a_decoder(subject.model(), torch.tensor(reading.ids))
-    for made in (softmaxes(), positions(), one_head(), tables_of_rows(), feedforwards(), topics(), the_date_model()):
+    for made in (
+        softmaxes(),
+        positions(),
+        one_head(),
+        tables_of_rows(),
+        feedforwards(),
+        mixtures(),
+        topics(),
+        the_date_model(),
+    ):
         held |= set(made)
     reasons = {one for one in quantities() if (one.name, one.formula) in NO_CLOSED_FORM}
     assert len(reasons) == len(NO_CLOSED_FORM), "a reason for a formula that is gone"

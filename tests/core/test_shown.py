@@ -57,7 +57,8 @@ def follow(model, trace):
         yield from attention(i, at, block.attn, config, trace)
         yield f"{i} resid_mid", at("resid_mid"), at("resid_pre") + at("attn_out")
         yield f"{i} norm2", at("norm2"), norm(at("resid_mid"), block.norm2)
-        yield from feedforward(i, at, block.ffn, config)
+        own = mixture if hasattr(block.ffn, "experts") else feedforward
+        yield from own(i, at, block.ffn, config)
         x = at("resid_mid") + at("ffn_out")
         yield f"{i} resid_post", at("resid_post"), x
     yield "norm_final", got("norm_final"), norm(x, model.norm)
@@ -103,6 +104,28 @@ def feedforward(i, at, ffn, config):
         yield f"{i} ffn_pre", at("ffn_pre"), linear(at("norm2"), ffn.up)
         yield f"{i} ffn_act", at("ffn_act"), gelu(at("ffn_pre").astype(np.float64))
     yield f"{i} ffn_out", at("ffn_out"), linear(at("ffn_act"), ffn.down)
+
+
+def mixture(i, at, ffn, config):
+    yield f"{i} router", at("router"), linear(at("norm2"), ffn.router)
+    p = softmax(at("router").astype(np.float64))
+    yield f"{i} router_probs", at("router_probs"), p
+    best = np.argsort(-p, -1)[:, : config.moe.n_active]
+    yield f"{i} chosen", at("chosen"), np.array([[e in row for e in range(len(ffn.experts))] for row in best])
+    of = (p * at("chosen")).sum(-1, keepdims=True) if config.moe.renormalise else 1
+    yield f"{i} gates", at("gates"), p * at("chosen") / of
+    out = np.zeros_like(at("norm2"))
+    for e, expert in enumerate(ffn.experts):
+        sent = [t for t, row in enumerate(best) if e in row]
+        if sent:
+            inside = lambda name, e=e: at(f"expert{e}.{name}")  # noqa: E731
+            yield f"{i} expert {e}", inside("expert_in"), at("norm2")[sent]
+            for step, recorded, recomputed in feedforward(
+                i, lambda n, g=inside: g(n.replace("norm2", "expert_in")), expert, config
+            ):
+                yield f"{step} of expert {e}", recorded, recomputed
+            out[sent] += at("gates")[sent, e, None] * inside("ffn_out")
+    yield f"{i} ffn_out", at("ffn_out"), out
 
 
 @pytest.mark.parametrize("name", ["embedded", *families.CONFIGS])

@@ -139,9 +139,10 @@ def _pass(model: Decoder, tokens: int, watch: Trace = SILENT) -> None:
 
 
 def runnable() -> dict[str, str]:
-    """The presets that core.model computes and does not only count: id -> name."""
-    listed = presets().items()
-    return {id: preset.name for id, preset in listed if preset.config.family in RUNS and preset.config.final_norm}
+    """The presets that core.model computes and does not only count: id -> name. Shapes inside a mixture of experts
+    depend on what the router sends where, so no mixture is among them."""
+    listed = ((id, preset.name, preset.config) for id, preset in presets().items())
+    return {id: name for id, name, c in listed if c.family in RUNS and c.final_norm and not c.moe}
 
 
 def sized(preset: str, tokens: int) -> Sized:

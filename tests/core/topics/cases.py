@@ -19,6 +19,8 @@ from core.lab import head as heads_lab
 from core.lab.text import Text
 from core.model import Decoder
 from core.topics.attention import facts, heat
+from core.topics.feedforward import alone, bends, needed, neuron
+from core.topics.feedforward import volume as ffn_volume
 from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
@@ -65,6 +67,10 @@ class Given:
     def clocks(self) -> clocks.Demo:
         return clocks.Demo(self.text, self.layer, self.head, len(self.ids) - 1, 1)
 
+    def neuron(self) -> neuron.Demo:
+        """One in a middle block, so that blocks come after it."""
+        return neuron.Demo(self.text, self.layer // 2, self.model.config.d_ff - 1)
+
     def trace(self, *names: str) -> Any:
         return subject.run(self.text, subject.UNTOUCHED, names)
 
@@ -75,6 +81,18 @@ class Case:
 
     call: Callable[[Given], Any]
     law: Callable[[Any], bool] | None = None
+
+
+def _pushed(g: Given) -> tuple[np.ndarray, np.ndarray]:
+    """What a neuron of the last block pushes, and what the logits lose without it where the last norm stands still."""
+    demo, model = neuron.Demo(g.text, g.layer, 0), g.model
+    x = torch.tensor(g.trace(f"block{g.layer}.resid_post")[f"block{g.layer}.resid_post"].value[-1])
+    column = torch.tensor(neuron.inside(demo).column)
+    centred = x - x.mean() if model.config.norm == "layernorm" else x
+    scale = (centred.square().mean() + model.config.norm_eps).sqrt()
+    table = model.embed.weight if model.head is None else model.head.weight
+    added = column - column.mean() if model.config.norm == "layernorm" else column
+    return neuron.pushes(demo), (table @ (added * model.norm.weight) / scale).detach().numpy()
 
 
 def near(a: Any, b: Any, within: float = 2e-4) -> bool:
@@ -224,6 +242,21 @@ CASES: dict[str, Case] = {
     "attention.facts.bilinear": Case(
         lambda g: facts.bilinear(g.demo(heads_lab), len(g.ids) - 1, 1), lambda r: near(*r)
     ),
+    "feedforward.needed.dense": Case(lambda g: needed.dense(g.text.subject)),
+    "feedforward.needed.columns": Case(lambda g: needed.columns(needed.dense(g.text.subject)), lambda r: r.ndim == 2),
+    "feedforward.needed.edits": Case(
+        lambda g: needed.edits(needed.dense(g.text.subject), "own", torch.tensor(3), needed.orders(g.text)),
+        lambda r: len(r) > 0,
+    ),
+    "feedforward.needed.run": Case(
+        lambda g: needed.run(g.text), lambda r: near(r.p[:, -1], [w.p for w in r.words]) and r.p.shape[0] == 3
+    ),
+    "feedforward.needed.orders": Case(
+        lambda g: needed.orders(g.text), lambda r: near(np.sort(r, -1), np.arange(r.shape[1])[None] + 0 * r)
+    ),
+    "feedforward.needed.grouped": Case(
+        lambda g: needed.grouped(needed.dense(g.text.subject), needed.orders(g.text) % 4, 2), lambda r: len(r) > 1
+    ),
     "heads.fewer_keys.stops": Case(
         lambda g: fewer_keys.stops(g.text), lambda r: r[0].name != "MLA" and r[-1].rank == 1
     ),
@@ -240,6 +273,53 @@ CASES: dict[str, Case] = {
     ),
     "heads.fewer_keys.losses": Case(
         lambda g: (fewer_keys.losses(g.text), fewer_keys.stops(g.text)), lambda r: r[0].shape[1] == len(r[1])
+    ),
+    "feedforward.neuron.network": Case(lambda g: neuron.network(g.model, g.layer)),
+    "feedforward.neuron.gated": Case(lambda g: neuron.gated(g.text)),
+    "feedforward.neuron.inside": Case(
+        lambda g: (neuron.inside(g.neuron()), g.trace(f"block{g.layer // 2}.ffn_act")),
+        lambda r: near(r[0].value, next(iter(r[1])).value[:, -1]),
+    ),
+    "feedforward.neuron.factors": Case(lambda g: neuron.factors(g.neuron()), lambda r: r[15] == 0 and r[30] == 1),
+    "feedforward.neuron.streams": Case(
+        lambda g: (neuron.streams(g.neuron(), torch.ones(2)), g.trace(f"block{g.layer}.resid_post")),
+        lambda r: near(r[0][1], next(iter(r[1])).value[-1]),
+    ),
+    "feedforward.neuron.chances": Case(
+        lambda g: (neuron.chances(g.neuron(), (1.0,))[0], g.trace("next_probs")["next_probs"].value),
+        lambda r: near(*r),
+    ),
+    "feedforward.neuron.turned": Case(
+        lambda g: (neuron.turned(g.neuron()), g.trace("next_probs")["next_probs"].value),
+        lambda r: near(r[0].probs[30], r[1][list(r[0].ids)]),
+    ),
+    "feedforward.neuron.twin": Case(
+        lambda g: (neuron.twin(g.neuron(), (3,), (1.0, 0.0)), g.trace("next_probs")["next_probs"].value),
+        lambda r: near(r[0][0, 0], r[1][3]),
+    ),
+    "feedforward.neuron.pushes": Case(lambda g: _pushed(g), lambda r: near(*r, within=1e-3)),
+    "feedforward.neuron.writes": Case(
+        lambda g: neuron.writes(g.neuron()), lambda r: r.up[0].p >= r.up[-1].p > r.down[-1].p >= r.down[0].p
+    ),
+    "feedforward.neuron.muted": Case(
+        lambda g: (neuron.muted(g.neuron()), neuron.chances(g.neuron(), (0.0,))[0]),
+        lambda r: near(r[0].after, r[1][r[0].answer.id]) and near(r[0].then.p, r[1].max()),
+    ),
+    "feedforward.alone.changed": Case(
+        lambda g: (
+            alone.changed(alone.Demo(g.text, g.layer)),
+            alone.Demo(g.text, g.layer).at,
+            1e-5 if g.model.config.moe else 0.0,  # with other rows beside it, an expert's product may round otherwise
+        ),
+        lambda r: r[0].elsewhere <= r[2] and (r[0].ffn[-1] > 10 * r[2]).nonzero()[0].tolist() == [r[1]],
+    ),
+    "feedforward.bends.through": Case(
+        lambda g: bends.through(g.text, g.layer), lambda r: near(r.negative, (r.before < 0).mean())
+    ),
+    "feedforward.bends.dead": Case(lambda g: bends.dead(g.text), lambda r: (np.diff(r.open) >= 0).all()),
+    "feedforward.volume.turned": Case(
+        lambda g: (ffn_volume.turned(ffn_volume.Demo(g.text, g.layer)), g.trace("next_probs")["next_probs"].value),
+        lambda r: near(r[0].probs[25], r[1][list(r[0].ids)]),
     ),
     "heads.volume.turned": Case(lambda g: volume.turned(g.demo(volume)), lambda r: near(r.views.sum(-1), 1)),
     "heads.volume.without": Case(lambda g: volume.without(g.demo(volume))),
@@ -442,8 +522,14 @@ CASES: dict[str, Case] = {
 
 # Public functions of these modules that never look at a model, or at one of their own: their own tests call them.
 NO_MODEL = {
+    "feedforward.machines", "feedforward.mixture",
+    "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
+    "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",
     "attention.own_vectors", "attention.program", "model.assemble", "position.place_losses", "projections.linear",
-    "rope.long_losses", "rope.stretching", "softmax.lab", "tokens.bpe",
+    "feedforward.recorded", "rope.long_losses", "rope.stretching", "softmax.lab", "tokens.bpe",
+    "feedforward.alone.mixes", "feedforward.bends.curve", "feedforward.bends.gelu_gap", "feedforward.bends.target",
+    "feedforward.bends.fitted", "feedforward.bends.spread", "feedforward.bends.small", "feedforward.bends.widths",
+    "feedforward.bends.shares", "feedforward.bends.same_size", "feedforward.volume.volumes",
     "heads.volume.volumes", "heads.volume.head_width", "heads.volume.origins", "heads.volume.scales",
     "home.flow.recorded", "home.flow.first", "home.flow.picture",
     "masks.gradients.reach",

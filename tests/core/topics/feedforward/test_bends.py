@@ -1,0 +1,166 @@
+"""Curves, fits, dead units and widths: by hand, by NumPy, from published numbers."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from core.lab import subject
+from core.lab.text import SENTENCE, of, read
+from core.topics.feedforward import alone, bends, volume
+
+TEXT = of(read(SENTENCE))
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-x))
+
+
+HAND = {
+    "relu": lambda x: max(0.0, x),
+    "gelu": lambda x: x * 0.5 * (1 + math.erf(x / math.sqrt(2))),
+    "gelu_tanh": lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    "silu": lambda x: x * sigmoid(x),
+}
+
+
+@pytest.mark.parametrize("name", bends.CURVES)
+def test_the_curves_by_hand(name):
+    found = bends.curve(name)
+    assert found.values == pytest.approx([HAND[name](x) for x in bends.XS], abs=1e-9)
+    h = 1e-6
+    for i in (0, 30, 79, 81, 140):
+        slope = (HAND[name](bends.XS[i] + h) - HAND[name](bends.XS[i] - h)) / (2 * h)
+        assert found.slopes[i] == pytest.approx(slope, abs=1e-5)
+
+
+def test_slopes_at_zero_and_lowest_points():
+    zero = bends.XS.index(0.0)
+    assert [bends.curve(n).slopes[zero] for n in ("relu", "gelu", "silu")] == [0, 0.5, 0.5]
+    assert (bends.curve("gelu").low, bends.curve("gelu").at) == pytest.approx((-0.170, -0.75), abs=3e-3)
+    assert (bends.curve("silu").low, bends.curve("silu").at) == pytest.approx((-0.278, -1.278), abs=1e-3)
+    gap, where = bends.gelu_gap()
+    assert gap == pytest.approx(4.73e-4, abs=1e-6)
+    assert where == pytest.approx(2.70, abs=5e-3)
+    assert gap == pytest.approx(abs(HAND["gelu"](where) - HAND["gelu_tanh"](where)), rel=1e-6)
+
+
+def test_more_units_follow_the_curve_and_without_a_bend_a_line_stays_a_line():
+    xs = np.linspace(-3, 3, 181)
+    wanted = np.sin(2 * xs) + 0.4 * xs + 0.3 * np.cos(5 * xs)
+    found = bends.fitted("relu")
+    np.testing.assert_allclose(found.wanted, wanted, atol=1e-6)
+    kinks = [-3 + 6 * f for f in (0.5, 0.25, 0.75, 0.125)]
+    units = np.stack(
+        [np.ones_like(xs), *(np.maximum(0, (xs - k) * s * 4) for k, s in zip(kinks, (1, -1, 1, -1), strict=True))], 1
+    )
+    best = units @ np.linalg.lstsq(units, wanted, rcond=None)[0]
+    np.testing.assert_allclose(found.fits[3], best, atol=1e-5)
+    line = np.polyval(np.polyfit(xs, wanted, 1), xs)
+    for fit in bends.fitted("none").fits[[0, 10, 63]]:
+        np.testing.assert_allclose(fit, line, atol=1e-5)
+    for name in ("relu", "silu"):
+        error = bends.fitted(name).error
+        assert (np.diff(error) < 1e-6).all(), "more units are never worse"
+        assert error[-1] < 0.02 < error[0]
+    assert bends.fitted("relu", True).error[-1] < 0.05
+    assert len(bends.UNITS) == 64
+
+
+def test_four_units_by_hand():
+    found = bends.small()
+    i = bends.TURNS.index(90)
+    assert found.x[i] == pytest.approx([0, 1], abs=1e-7)
+    assert found.before[i] == pytest.approx([0, 1.2, 0.4, -1], abs=1e-6)
+    assert found.after[i] == pytest.approx([0, 1.2, 0.4, 0], abs=1e-6)
+    assert found.out[i] == pytest.approx([1.2 * 0.5 - 0.4, 1.2 + 0.4 * 0.5], abs=1e-6)
+    assert len(bends.TURNS) >= 43
+
+
+def test_dead_units_are_shut_at_every_word():
+    found = bends.dead(TEXT)
+    x = subject.untouched(TEXT)["block0.norm2"].value
+    weights = 0.01 * torch.randn(4 * x.shape[1], x.shape[1], generator=torch.Generator().manual_seed(0)).numpy()
+    for i in (0, 24, 40):
+        before = x @ weights.T + bends.BIASES[i]
+        assert found.open[i] == pytest.approx((before > 0).mean(), abs=1e-4)
+        assert found.dead[i] == pytest.approx((before.max(0) <= 0).mean(), abs=2e-3)
+    assert found.dead[0] > 0.9 > 0.1 > found.dead[24]
+    assert found.units == 1152
+
+
+def test_what_goes_through_the_bend_is_what_the_maps_say():
+    block, trace = subject.model().blocks[5], subject.untouched(TEXT)
+    gate = trace["block5.norm2"].value @ block.ffn.gate.weight.detach().numpy().T
+    found = bends.through(TEXT, 5)
+    np.testing.assert_allclose(found.before, gate[-1], atol=1e-4)
+    assert found.dead == int((gate.max(0) < 0).sum())
+    assert found.zeros == 0, "no number after SiLU times up is exactly 0"
+    assert 0.2 < found.negative < 0.8
+
+
+def test_widths_and_shares_are_the_published_ones():
+    found = bends.widths()
+    at = bends.WIDTHS.index
+    for ratio, millions in ((2, 53), (4, 65), (8, 90)):
+        assert found.all[at(ratio)] / 1e6 == pytest.approx(millions, rel=0.05), "as the paper counts, to a few per cent"
+    assert found.all[at(8)] - found.all[at(4)] == 12 * (2 * 512 * 2048 + 2048)
+    assert [(p.d_ff, p.bleu) for p in bends.PAPER] == [(1024, 25.4), (2048, 25.8), (4096, 26.2)]
+    shares = {share.name: share for share in bends.shares()}
+    assert shares["Qwen3-8B"].block == 3 * 4096 * 12_288 == 150_994_944
+    assert shares["Llama-3-8B"].block == 3 * 4096 * 14_336
+    known = {"BERT-base": 51.8, "GPT-2 XL": 63.1, "Llama-2-7B": 64.2, "Qwen3-8B": 66.4, "Llama-2-70B": 81.7}
+    assert {name: round(100 * shares[name].share, 1) for name in known} == known
+    assert shares["Llama-2-7B"].ratio == pytest.approx(2.69, abs=3e-3)
+    two, exact, rounded = bends.same_size(4096)
+    assert two == 2 * 4096 * 16_384
+    assert 3 * 4096 * exact == pytest.approx(two)
+    assert rounded == 11_008, "as Llama-2-7B has it"
+    assert bends.same_size(288)[1] == subject.config().d_ff == 768
+
+
+# ---- each token alone, and whole FFNs ----
+
+
+def test_only_its_own_row_moves_bit_for_bit():
+    demo = alone.Demo(TEXT, 3, 4)
+    found = alone.changed(demo)
+    assert found.elsewhere == 0.0
+    ffn, x = subject.model().blocks[3].ffn, subject.untouched(TEXT)["block3.norm2"].tensor.clone()
+    silu = nn.SiLU()
+
+    def through(rows):
+        return (silu(rows @ ffn.gate.weight.T) * (rows @ ffn.up.weight.T)) @ ffn.down.weight.T
+
+    before = through(x)
+    x[4] = x[demo.other]
+    with torch.no_grad():
+        length = float((through(x) - before)[4].norm())
+    assert found.ffn[-1, 4] == pytest.approx(length, rel=1e-4)
+    assert (np.delete(found.ffn, 4, 1) == 0).all()
+    assert (found.attention[-1, :4] == 0).all(), "the past hears nothing"
+    assert (found.attention[-1, 4:] > 0).all(), "every later word hears of it"
+    assert (found.ffn[0] == 0).all()
+
+
+def test_the_last_and_the_only_token():
+    assert alone.Demo(TEXT, 0, 13).other == 0
+    assert alone.Demo(TEXT, 0, 99).at == 13
+    assert alone.changed(alone.Demo(of(read("!")), 5)).elsewhere == 0.0
+
+
+@pytest.mark.parametrize("layer", [None, 2])
+def test_a_whole_ffn_turned_is_each_neuron_turned(layer):
+    found = volume.turned(volume.Demo(TEXT, layer))
+    model = subject.model()
+    x = model.embed.weight[list(TEXT.ids)]
+    around = model.surroundings(len(TEXT))
+    with torch.no_grad():
+        for i, block in enumerate(model.blocks):
+            x = x + block.attn(block.norm1(x), *around)
+            x = x + (0.48 if layer in (None, i) else 1) * block.ffn(block.norm2(x))
+        probs = (model.norm(x[-1]) @ model.embed.weight.T).softmax(-1)
+    assert found.probs[volume.VOLUMES.index(0.48)] == pytest.approx(probs[list(found.ids)].numpy(), abs=2e-5)
+    assert found.probs[25, found.asked] == found.probs[25].max()

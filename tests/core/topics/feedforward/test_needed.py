@@ -1,0 +1,132 @@
+"""How many neurons a token needs: recomputed from the recorded texts with torch alone, and what the page says of it."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from core.lab import subject
+from core.lab.text import SENTENCE, Cannot, exactly, of, read
+from core.topics.feedforward import needed
+from tests.core import families
+
+
+def muted_losses(theirs, keep, texts):
+    """Nats a token of transformers' model when a hook keeps some of what enters every down_proj. keep: (block, a) -> a."""
+    hooks = [
+        layer.mlp.down_proj.register_forward_pre_hook(lambda _m, given, b=b: (keep(b, given[0]),))
+        for b, layer in enumerate(theirs.model.layers)
+    ]
+    try:
+        with torch.inference_mode():
+            logits = theirs(texts).logits[:, :-1]
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return float(F.cross_entropy(logits.flatten(0, 1), texts[:, 1:].flatten()))
+
+
+def test_recorded_losses_are_those_of_transformers_with_neurons_left_out(theirs):
+    held = needed.recorded()
+    texts, half = torch.from_numpy(held["texts"].astype(np.int64)), 384
+    lengths = [layer.mlp.down_proj.weight.detach().norm(dim=0) for layer in theirs.model.layers]
+
+    def own(b, a):
+        wrote = a.abs() * lengths[b]
+        least = wrote.topk(half, dim=-1).values[..., -1:]
+        return torch.where(wrote >= least, a, 0.0)
+
+    def fixed(b, a):
+        return torch.where(torch.from_numpy(held["order"][b] < half), a, 0.0)
+
+    at = needed.sizes(768).index(half)
+    found = needed.losses()
+    assert muted_losses(theirs, lambda _b, a: a, texts) == pytest.approx(found[0, -1], abs=1e-3)
+    assert muted_losses(theirs, own, texts) == pytest.approx(found[0, at], abs=1e-3)
+    assert muted_losses(theirs, fixed, texts) == pytest.approx(found[1, at], abs=1e-3)
+
+
+def test_recorded_groups_with_a_router_that_knows(theirs):
+    held, grain = needed.recorded(), 48
+    labels = torch.from_numpy(held["groups"][needed.GRAINS.index(grain)].astype(np.int64))
+    assert all((row.bincount() == grain).all() and len(row.bincount()) == 16 for row in labels)
+    texts = torch.from_numpy(held["texts"].astype(np.int64))
+    columns = [layer.mlp.down_proj.weight.detach() for layer in theirs.model.layers]
+
+    def kept(b, a):
+        onto = F.one_hot(labels[b], 16).float()
+        score = (a * columns[b].norm(dim=0)).square() @ onto
+        return a * torch.zeros_like(score).scatter(-1, score.topk(8, dim=-1).indices, 1.0)[..., labels[b]]
+
+    assert muted_losses(theirs, kept, texts) == pytest.approx(needed.grains()[0, needed.GRAINS.index(grain)], abs=1e-3)
+
+
+def test_what_the_page_says_of_it():
+    """Half is nearly enough for each token, and a fixed half is not; finer groups lose less; no cheap experts."""
+    own, fixed, chance = needed.losses()
+    half = len(needed.PARTS) // 2
+    assert own[-1] == pytest.approx(fixed[-1]) == pytest.approx(chance[-1])
+    assert own[half] - own[-1] < 0.05
+    assert fixed[half] > 2 * own[half]
+    assert chance[half] > fixed[half]
+    assert (own[1:-1] < fixed[1:-1]).all()
+    perfect, trained = needed.grains()
+    assert (np.diff(perfect) < 0).all()
+    assert (trained > perfect).all()
+    assert perfect[-1] == pytest.approx(own[half], abs=2e-3)
+    assert perfect[needed.GRAINS.index(48)] > 1.4 * own[-1]
+
+
+def test_the_next_word_at_a_stop_is_the_model_without_these_neurons(theirs):
+    text = of(read(SENTENCE))
+    found, k = needed.run(text), 96
+    at = found.ks.index(k)
+    ids, lengths = (
+        torch.tensor([text.ids]),
+        [layer.mlp.down_proj.weight.detach().norm(dim=0) for layer in theirs.model.layers],
+    )
+
+    def probs(keep):
+        hooks = [
+            layer.mlp.down_proj.register_forward_pre_hook(lambda _m, given, b=b: (keep(b, given[0]),))
+            for b, layer in enumerate(theirs.model.layers)
+        ]
+        with torch.inference_mode():
+            made = theirs(ids).logits[0, -1].softmax(-1)
+        for hook in hooks:
+            hook.remove()
+        return made
+
+    def own(b, a):
+        wrote = a.abs() * lengths[b]
+        return torch.where(wrote >= wrote.topk(k, dim=-1).values[..., -1:], a, 0.0)
+
+    order = needed.recorded()["order"]
+    wanted = [probs(own), probs(lambda b, a: torch.where(torch.from_numpy(order[b] < k), a, 0.0))]
+    words = [one.id for one in found.words]
+    for row, p in zip(found.p[:2, at], wanted, strict=True):
+        np.testing.assert_allclose(row, p[words], atol=1e-4)
+    np.testing.assert_allclose(found.p[:, -1, 0], found.words[0].p, atol=1e-5)
+    whole = subject.untouched(text)["next_probs"].value
+    assert found.words[0].p == pytest.approx(float(whole.max()))
+
+
+def test_long_texts_have_fewer_stops_and_mixtures_say_why_not(pair):
+    long = of(read("the cat and the dog " * 60))
+    found = needed.run(long)
+    assert found.ks == (0, 192, 384, 576, 768)
+    assert [len(needed.computed(n)) for n in (1, 14, 18, 19, 61, 256)] == [49, 49, 49, 25, 13, 5]
+    assert all(0.5 in needed.computed(n) for n in range(1, 257))
+    mixtral = exactly("the cat", str(pair("mixtral").folder))
+    with pytest.raises(Cannot, match=r"mixtures of experts already.*\.$"):
+        needed.run(mixtral)
+    assert "mixtral" in families.CONFIGS
+
+
+def test_ties_and_ranks_by_hand():
+    score = torch.tensor([[3.0, 1.0, 2.0]])
+    assert needed.kept(score, torch.tensor(2)).tolist() == [[True, False, True]]
+    frames = needed.kept(score.expand(3, 1, 3), torch.tensor([0, 1, 3]))
+    assert frames[:, 0].int().tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 1]]
+    assert needed.importance_ranks(score).tolist() == [[0, 2, 1]]
+    assert needed.energy(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0, 1, 0]), 2).tolist() == [10.0, 4.0]
