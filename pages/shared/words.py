@@ -248,6 +248,11 @@ WORDS: dict[str, Word] = {
     "scheme_step": _one("scores", "weights", "position"),
     "starts_at": _whole(0, MANY, 0, "position"),
     "slope_m": _number(0, 10, 2**-3, "position"),
+    # ---- norms ----
+    "station": _whole(0, 999, 3, "norms"),
+    "times": _number(0.001, 1000, 1.0, "norms"),
+    "against": _whole(0, MANY, DEPENDS, "norms"),
+    "heads_of": _whole(0, 1999, None, "norms"),
     # ---- rope ----
     "rope_q": _whole(0, MANY, DEPENDS, "rope"),
     "rope_k": _whole(0, MANY, DEPENDS, "rope"),

@@ -20,6 +20,7 @@ from core.feedforward import Gelu, Relu, SwiGlu
 from core.lab import subject, text
 from core.model import Decoder
 from core.nets import dates, dates_task
+from core.norms import LayerNorm, RMSNorm
 from core.positions import alibi_bias, sinusoids
 from core.rope import angles, frequencies, rotate_by_tables, tables
 from core.topics.heads import volume
@@ -149,6 +150,17 @@ def feedforwards() -> Iterator[Quantity]:
         yield from (hold(At(trace, "", given), step.name) for step in trace if step.name != "norm2")
 
 
+def norms() -> Iterator[Quantity]:
+    for kind in (LayerNorm, RMSNorm):
+        trace, x, norm = Trace(), 3 * torch.randn(4, 6), kind(6, 0.25)
+        with torch.inference_mode():
+            for parameter in norm.parameters():
+                parameter.copy_(torch.randn(6))
+            norm(x, trace=trace)
+        shift = numbers(norm.bias) if kind is LayerNorm else 0
+        yield from hold_all(trace, x=numbers(x), eps=0.25, gain=numbers(norm.weight), shift=shift)
+
+
 def topics() -> Iterator[Quantity]:
     reading = text.read(text.SENTENCE)
     trace, z, out = Trace(), torch.randn(3, 5, 4), torch.randn(7, 12)
@@ -203,7 +215,16 @@ def test_every_other_quantity_is_its_formula_and_none_is_left_out(pair):
     held = {one for name in ("gpt2", "qwen3") for one in of_a_decoder(pair(name).ours, IDS)}
     reading = text.read(text.SENTENCE)
     held |= of_a_decoder(subject.model(), torch.tensor(reading.ids))
-    for made in (softmaxes(), positions(), one_head(), tables_of_rows(), feedforwards(), topics(), the_date_model()):
+    for made in (
+        softmaxes(),
+        norms(),
+        positions(),
+        one_head(),
+        tables_of_rows(),
+        feedforwards(),
+        topics(),
+        the_date_model(),
+    ):
         held |= set(made)
     reasons = {one for one in quantities() if (one.name, one.formula) in NO_CLOSED_FORM}
     assert len(reasons) == len(NO_CLOSED_FORM), "a reason for a formula that is gone"

@@ -23,6 +23,7 @@ from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.topics.model import details, parts, repair, walk
+from core.topics.norms import contributions, loudness
 from core.topics.position import schemes, shuffle
 from core.topics.projections import product, query
 from core.topics.rope import clocks
@@ -196,6 +197,41 @@ def _own_scheme(g: Given) -> Any:
     return every["rope"], g.trace(f"block{g.layer}.scaled")[f"block{g.layer}.scaled"].value[g.head]
 
 
+def _turned(g: Given) -> Any:
+    """A factor of ten on the stream before the last block: by its own edit, and as the slider has it."""
+    found, stop = loudness.turned(loudness.Demo(g.text, g.layer)), loudness.FACTORS.index(10.0)
+    name = f"block{g.layer}.resid_pre"
+    trace = WhatIf([(name, lambda x: 10 * x)], (name, f"block{g.layer}.resid_post", "next_probs"), **g.text.labels)
+    g.model.predict(g.model.stream(torch.tensor(g.ids), trace=trace), trace=trace)
+    sizes = [np.sqrt((trace[one].value[-1] ** 2).mean()) for one in (name, f"block{g.layer}.resid_post")]
+    said, calm = trace["next_probs"].value[list(found.ids)], g.trace("next_probs")["next_probs"].value[list(found.ids)]
+    last = [found.said[i] for i in found.lens[:, -1]]
+    return (
+        (found.probs[stop], said),
+        (found.probs[loudness.FACTORS.index(1.0)], calm),
+        (found.sizes[stop, [-3, -1]], sizes),
+        (last, found.top),
+    )
+
+
+def _bus(g: Given) -> Any:
+    """The sum against the model's own logits; and one part against the model without it, its last divisor held."""
+    found, name = contributions.bus(g.text), f"block{g.layer}.ffn_out"
+    last = g.trace(f"block{g.layer}.resid_post")[f"block{g.layer}.resid_post"].value[-1].astype(np.float64)
+    write, norm = g.trace(name)[name].value[-1].astype(np.float64), g.model.norm
+    shift = getattr(norm, "bias", None)
+    table = (g.model.embed.weight if g.model.head is None else g.model.head.weight).detach().double().numpy()
+
+    def logits(x: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Written out: x through the last norm, divided by what `of` is divided by."""
+        x, of = (v - v.mean() if shift is not None else v for v in (x, of))
+        normed = x / np.sqrt((of**2).mean() + norm.eps) * norm.weight.detach().double().numpy()
+        return table @ normed
+
+    moved = logits(last, last) - logits(last - write, last)
+    return found, max(1.0, abs(found.whole)), (found.parts[-1], moved[found.answer] - moved[found.other])
+
+
 SIDES = ("left", "right")
 
 
@@ -315,6 +351,32 @@ CASES: dict[str, Case] = {
     "model.walk.at_true_size": Case(
         lambda g: (walk.at_true_size(g.model.config, 7).parameters, sum(p.numel() for p in g.model.parameters())),
         lambda r: r[0] == r[1],
+    ),
+    "norms.contributions.bus": Case(_bus, lambda r: r[0].gap < 1e-3 * r[1] and near(*r[2])),
+    "norms.contributions.rivals": Case(lambda g: contributions.rivals(g.text), lambda r: len(r) > 4),
+    "norms.contributions.direction": Case(
+        lambda g: contributions.direction(g.text, 5, 3), lambda r: bool(r[0].isfinite().all())
+    ),
+    "norms.contributions.divisor": Case(
+        lambda g: contributions.divisor(g.model.norm, torch.ones(3, 24) * torch.arange(1, 4)[:, None]),
+        lambda r: r.shape == (3, 1),
+    ),
+    "norms.contributions.heads": Case(
+        lambda g: (contributions.heads(g.text, g.layer).sum(), contributions.bus(g.text).parts[2 * g.layer + 1]),
+        lambda r: near(*r),
+    ),
+    "norms.loudness.turned": Case(_turned, lambda r: all(near(*pair) for pair in r)),
+    "norms.loudness.stations": Case(lambda g: loudness.stations(g.text), lambda r: len(r) > 1),
+    "norms.loudness.before": Case(
+        lambda g: [loudness.before(g.text, k) for k in loudness.stations(g.text)], lambda r: len({*map(len, r)}) == 1
+    ),
+    "norms.loudness.everywhere": Case(
+        lambda g: (loudness.everywhere(g.text), loudness.turned(loudness.Demo(g.text, g.layer)).probs[::5, 0]),
+        lambda r: near(r[0][-2], r[1]),
+    ),
+    "norms.loudness.law": Case(
+        lambda g: [loudness.law(loudness.Demo(g.text, k)) for k in loudness.stations(g.text)][1:],
+        lambda r: all(one.gap < 0.02 * one.spread for one in r) and r[-1].lens < 1e-3,
     ),
     "position.schemes.scores": Case(_own_scheme, lambda r: near(*r)),
     "position.schemes.projected": Case(
@@ -454,6 +516,7 @@ NO_MODEL = {
     "masks.patterns.spell", "masks.patterns.unspell",
     "model.details.lengths", "model.details.inverted", "model.details.target", "model.details.smoothed_loss",
     "model.repair.stops_for",
+    "norms.loudness.factors", "norms.loudness.some",
     "model.walk.encoder_decoder", "model.walk.runnable", "model.walk.sized", "model.walk.longest",
     "position.schemes.table_by_numpy", "position.schemes.tables", "position.schemes.wavelengths",
     "position.schemes.longest_and_shortest", "position.schemes.dots", "position.schemes.uneven",
