@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.parts.norms import bus, loudness
+from pages.parts.norms import bus, depth, loudness, switches, warmup
 from pages.shared import frame, spine
+from pages.shared.asks import mistakes
 from pages.shared.text import N_
 
 frame.begin()
@@ -31,7 +32,15 @@ st.fragment(loudness.last_block)(demo)
 # What every part adds for the last word.
 st.fragment(bus.bus)(demo.text)
 
+# Skips and norms off; the stack made deeper; a slow start.
+switches.section(demo.text)
+depth.section(demo.text)
+warmup.section()
+
 # What to take home.
 spine.take_home("norms", loudness.LAST)
 spine.offer(N_("The same factor, after the last block"))
+warmup.check()
+if spine.deep():
+    mistakes.show("norms", [*depth.MISTAKES], **depth.told(demo.text))
 spine.ending("11_norms")

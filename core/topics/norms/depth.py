@@ -23,7 +23,7 @@ SPREAD = Quantity(
 DEPTHS = tuple(range(1, stacks.DEEPEST + 1))
 SLOPES = tuple(round(k / 20 - 2, 2) for k in range(81))  # f' of one part, -2 to 2
 BLOCKS = 32  # of equal factors
-SIZES = tuple(round(k / 20, 2) for k in range(41))  # of J's largest stretch, 0 to 2
+SIZES = tuple(round(k / 20, 2) for k in range(45))  # of J's largest stretch, 0 to 2.2
 WIDE = 64
 
 
@@ -100,8 +100,8 @@ def stretches(seed: int = 0, *, trace: Trace = SILENT) -> np.ndarray:
 class Through:
     """The gradient of minus the log of the answer's probability on the stream, at every height of a trained model.
 
-    sizes: (height,) over all tokens; cosines: (height,) of the last token's gradient with its gradient at the top;
-    rest: (height,) what the blocks above added to that one, in lengths of it. The plain copy alone would be 1, 1, 0.
+    sizes: (height,); cosines: (height,) with the gradient at the top; rest: (height,) what the blocks above added to
+    that one, in lengths of it. All over every token. The plain copy alone would be 1, 1, 0 (in lengths of the top).
     """
 
     answer: int
@@ -119,13 +119,13 @@ def through(text: Text) -> Through:
         said = model.predict(passed[-1]).log_softmax(-1)
         answer = int(said.argmax())
         found = torch.autograd.grad(-said[answer], passed)
-    top = found[-1][-1]
-    last = torch.stack([one[-1] for one in found])
+    every = torch.stack([one.flatten() for one in found])
+    top = every[-1]
     return Through(
         answer,
-        np.array([float(one.norm()) for one in found]),
-        torch.cosine_similarity(last, top[None], -1).numpy(),
-        ((last - top).norm(dim=-1) / top.norm()).numpy(),
+        every.norm(dim=-1).numpy(),
+        torch.cosine_similarity(every, top[None], -1).numpy(),
+        ((every - top).norm(dim=-1) / top.norm()).numpy(),
     )
 
 

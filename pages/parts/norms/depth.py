@@ -33,6 +33,7 @@ NAMES = {
 }
 ROLES = {"pre": "a", "post": "v", "sandwich": "q", "skips": "warn", "norms": "k", "neither": "quiet", "small": "q"}
 KINDS = {"down": N_("gradient"), "size": N_("size of the stream"), "alike": N_("how alike the tokens are")}
+MISTAKES = ("paper", "slope", "vanish", "flows", "post", "warm")
 FEW = ("pre", "post", "skips", "neither")
 MOST, LEAST = 1e24, 1e-24  # what an axis of these sizes shows
 
@@ -303,3 +304,23 @@ def _ask_learns(found: dict[str, wu.Learned]) -> None:
         left=f"{left:.2f}", blocks=plan.depth, end=f"{end:.2f}", alone=f"{alone:.2f}", beside=f"{beside:.2f}"
     )
     predict.ask(predict.Prediction(LEARNS, question, options, answer, because), **numbers)
+
+
+# ---- mistakes ----
+
+
+def told(given: Text) -> dict[str, str]:
+    """What fills the holes of MISTAKES."""
+    skips = dp.bottom(frame.cached(dp.profile, "down"))[-1, list(stacks.ARRANGED).index("skips"), 1]
+    ends = {
+        f"{place}{warm}": f"{float(np.median(frame.cached(wu.warmed, place, warm).end)):.2f}"
+        for place in stacks.WARMED
+        for warm in stacks.WARM_UPS
+    }
+    return ends | dict(
+        low=f"{frame.cached(dp.stretches)[dp.SIZES.index(0.9), 1, -1]:.2f}",
+        left=power(float(skips)),
+        deepest=str(stacks.DEEPEST),
+        rest=power(float(frame.cached(dp.through, given).rest[0])),
+        gentle=f"{float(np.median(frame.cached(wu.learner, 'post').end)):.2f}",
+    )

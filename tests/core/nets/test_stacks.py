@@ -100,7 +100,7 @@ def test_a_gradient_at_some_height_is_what_a_nudge_there_does(plan):
     (down,) = torch.autograd.grad(loss_from(x).sum(), x)
     unit = down / down.flatten(1).norm(dim=1)[:, None, None]
     rise = (loss_from(x + 1e-5 * unit) - loss_from(x - 1e-5 * unit)) / 2e-5
-    np.testing.assert_allclose(found[0], rise.detach(), rtol=1e-4)
+    np.testing.assert_allclose(found[0], rise.detach(), rtol=1e-3)
     assert found.shape == (4, 3)
 
 
@@ -108,7 +108,9 @@ def test_a_deeper_stack_begins_with_the_blocks_of_a_shallower_one():
     few, many = (stacks.drawn(Plan(depth=depth)) for depth in (2, 5))
     assert all(torch.equal(few[name], many[name]) for name in few)
     quiet = stacks.drawn(Plan(depth=2, small=True))
-    assert not quiet["1.o"].any() and not quiet["0.down"].any() and quiet["0.q"].any()
+    assert not quiet["1.o"].any()
+    assert not quiet["0.down"].any()
+    assert quiet["0.q"].any()
 
 
 def test_alike_by_hand():
@@ -152,7 +154,8 @@ def test_training_learns_and_is_the_same_every_time():
     letters = stacks.spelled("The cat sat on the mat. " * 300)
     plan = Plan(depth=1, width=16)
     one, again = (make_norms.train(plan, letters, 1e-2, (0, 10), 60) for _ in range(2))
-    assert one["loss"].shape == (2, 3, 6) and one["probe"].shape[:3] == (3, 2, 3)
+    assert one["loss"].shape == (2, 3, 6)
+    assert one["probe"].shape[:3] == (3, 2, 3)
     for name in one:
         np.testing.assert_array_equal(one[name], again[name])
     assert (one["loss"][..., -1] < one["loss"][..., 0] - 1).all()

@@ -76,7 +76,8 @@ def test_as_trained_is_the_model_itself():
     found, untouched = sw.ways(GIVEN), subject.untouched(GIVEN)["next_probs"].value
     np.testing.assert_allclose(found.probs[0], untouched[list(found.ids)], atol=1e-5)
     assert found.ids[0] == untouched.argmax()
-    assert sw.STRENGTHS[-1] == 1.0 and len(sw.STRENGTHS) >= 43
+    assert sw.STRENGTHS[-1] == 1.0
+    assert len(sw.STRENGTHS) >= 43
 
 
 def test_without_its_parts_the_model_says_the_last_word_again():
@@ -98,8 +99,10 @@ def test_what_the_page_says_of_it():
     """Worse than guessing only while the last norm makes it sure; every one of the twelve skips is needed."""
     lost, guess = sw.losses(), np.log(AutoConfig.from_pretrained(text.FOLDER).vocab_size)
     assert sw.guessing(32_000) == pytest.approx(guess)
-    assert lost.ways["inner"] == pytest.approx(42.69, abs=0.02) and lost.ways["parts"] == pytest.approx(44.86, abs=0.02)
-    assert lost.ways["norms"] == pytest.approx(10.11, abs=0.02) and lost.ways["skips"] == pytest.approx(10.21, abs=0.02)
+    assert lost.ways["inner"] == pytest.approx(42.69, abs=0.02)
+    assert lost.ways["parts"] == pytest.approx(44.86, abs=0.02)
+    assert lost.ways["norms"] == pytest.approx(10.11, abs=0.02)
+    assert lost.ways["skips"] == pytest.approx(10.21, abs=0.02)
     by = dict(zip(sw.STRENGTHS, lost.strengths, strict=True))
     assert [round(float(by[s]), 2) for s in (1.0, 0.95, 0.9, 0.8, 0.7, 0.0)] == [1.76, 1.82, 2.03, 3.72, 7.25, 10.21]
     wanted = [8.26, 2.47, 9.68, 4.33, 8.76, 5.93, 8.10, 5.93, 6.60, 6.43, 5.02, 6.59]
