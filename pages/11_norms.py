@@ -40,7 +40,6 @@ warmup.section()
 # What to take home.
 spine.take_home("norms", loudness.LAST)
 spine.offer(N_("The same factor, after the last block"))
-warmup.check()
 if spine.deep():
     mistakes.show("norms", [*depth.MISTAKES], **depth.told(demo.text))
 spine.ending("11_norms")

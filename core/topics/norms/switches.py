@@ -83,39 +83,52 @@ def _next(text: Text, way: Way, skip: Tensor | None = None) -> Tensor:
 
 
 @dataclass(frozen=True)
+class Wirings:
+    """The last word's stream in every wiring of WAYS, and what is said of it. answer: what the model says as trained;
+    p: (wiring,) its probability; loud: the id each wiring holds likeliest, and sure: (wiring,) how likely; same:
+    (wiring,) the cosine of the stream at the end with the row it began as."""
+
+    answer: int
+    p: np.ndarray
+    loud: tuple[int, ...]
+    sure: np.ndarray
+    same: np.ndarray
+
+
+@torch.inference_mode()
+def wirings(text: Text) -> Wirings:
+    """As trained is the untouched pass."""
+    model, ids, trained = subject.model(text.subject), torch.tensor(text.ids), subject.untouched(text)
+    ends = [trained[f"block{model.config.n_layers - 1}.resid_post"].tensor[-1]]
+    ends += [stream(model, ids, way)[-1] for way in list(WAYS.values())[1:]]
+    x = torch.stack(ends)
+    said = [logits(model, one, way).nan_to_num(0.0).softmax(-1) for one, way in zip(x, WAYS.values(), strict=True)]
+    probs, answer = torch.stack(said), int(trained["next_probs"].value.argmax())
+    sure, loud = probs.max(-1)
+    same = torch.cosine_similarity(x, stream(model, ids, WAYS["parts"])[-1], -1)
+    return Wirings(answer, probs[:, answer].numpy(), tuple(loud.tolist()), sure.numpy(), same.numpy())
+
+
+@dataclass(frozen=True)
 class Said:
-    """The next word under some wirings. ids: the candidates, the untouched answer first; probs: (wiring, candidate);
-    loud: (wiring,) the id each wiring holds likeliest, and sure: (wiring,) how likely."""
+    """The next word by frames. ids: the candidates, the untouched answer first; probs: (frame, candidate)."""
 
     ids: tuple[int, ...]
     probs: np.ndarray
-    loud: tuple[int, ...]
-    sure: np.ndarray
-
-
-def _said(probs: Tensor, answer: int) -> Said:
-    most = probs.max(0).values.clone()
-    most[answer] = 2.0
-    ids = most.topk(min(SHOWN, len(most))).indices
-    sure, loud = probs.max(-1)
-    return Said(tuple(ids.tolist()), probs[:, ids].numpy(), tuple(loud.tolist()), sure.numpy())
-
-
-def ways(text: Text) -> Said:
-    """The next word in every wiring of WAYS."""
-    probs = torch.stack([_next(text, way) for way in WAYS.values()])
-    return _said(probs, int(probs[0].argmax()))
 
 
 def strengths(text: Text) -> Said:
     """The next word with every skip of the model at each of STRENGTHS, in one broadcast call."""
     probs = _next(text, AS_TRAINED, torch.tensor(STRENGTHS)[:, None, None])
-    return _said(probs, int(probs[-1].argmax()))
+    most = probs.max(0).values
+    most[int(probs[-1].argmax())] = 2.0
+    ids = most.topk(min(SHOWN, len(most))).indices
+    return Said(tuple(ids.tolist()), probs[:, ids].numpy())
 
 
 def one_off(text: Text) -> np.ndarray:
     """(skip,): what is left of the answer with that one skip off, attention's and FFN's by turns, bottom first."""
-    answer = int(_next(text, AS_TRAINED).argmax())
+    answer = int(subject.untouched(text)["next_probs"].value.argmax())
     layers = subject.config(text.subject).n_layers
     return np.array([float(_next(text, Way(off=i))[answer]) for i in range(2 * layers)])
 

@@ -18,7 +18,7 @@ RATE = Quantity(
     "How far a step may go: it climbs for w steps, then falls with the root of the step.",
 )
 WIDTHS = (64, 128, 256, 512, 1024, 2048)
-WARMS = (*range(200, 2000, 100), *range(2000, 10_001, 250))
+WARMS = (*range(1000, 4000, 100), *range(4000, 10_001, 250))
 END = 20_000  # steps that are drawn
 BETAS = tuple(round(1 - 10 ** (-1 - k / 16), 5) for k in range(49))  # 0.9 to 0.9999
 

@@ -23,13 +23,13 @@ SLOPE = controls.Dial(
 SIZE = controls.Dial("norm_j", N_("Largest stretch of J"), dp.SIZES, 0.9)
 GUESS, LEARNS = "norms_deep", "norms_learn"
 NAMES = {
-    "pre": N_("skips, norm before"),
-    "post": N_("skips, norm after"),
-    "sandwich": N_("skips, norm before and after"),
-    "skips": N_("skips, no norms"),
-    "norms": N_("norms, no skips"),
+    "pre": N_("norm before"),
+    "post": N_("norm after"),
+    "sandwich": N_("norm on both sides"),
+    "skips": N_("no norms"),
+    "norms": N_("no skips"),
     "neither": N_("neither"),
-    "small": N_("skips, no norms, quiet start"),
+    "small": N_("no norms, quiet start"),
 }
 ROLES = {"pre": "a", "post": "v", "sandwich": "q", "skips": "warn", "norms": "k", "neither": "quiet", "small": "q"}
 KINDS = {"down": N_("gradient"), "size": N_("size of the stream"), "alike": N_("how alike the tokens are")}
@@ -54,11 +54,11 @@ def section(given: Text) -> None:
     headings.fold("How many texts at once", _batches)
 
 
-def power(x: float) -> str:
-    """2.1, 0.043, 1.4 × 10¹³."""
-    if 1e-3 <= x < 1e4:
-        return figures.number(x)
-    digits, exponent = f"{x:.1e}".split("e")
+def power(x: float, after: int = 1) -> str:
+    """2.1, 0.043, 1.4 × 10¹³. after: digits behind the point of a power."""
+    if 0.01 <= x < 1000:
+        return f"{x:.3g}"
+    digits, exponent = f"{x:.{after}e}".split("e")
     return f"{digits} × 10{figures.raised(int(exponent))}"
 
 
@@ -78,7 +78,7 @@ def _stack() -> None:
     with left:
         _profile(kind, shown)
     with right:
-        prose("norms", "stack" if guessed else "stack_before")
+        prose("norms", "stack" if guessed else "stack_before", deepest=stacks.DEEPEST)
         if guessed and spine.deep():
             prose("norms", f"stack_{kind}", seeds=len(stacks.SEEDS), width=stacks.ARRANGED["pre"].width)
 
@@ -129,7 +129,7 @@ def _profile(kind: str, shown: tuple[str, ...]) -> None:
         x=Axis(_("blocks below")),
         y=Axis(_(titles[kind]), low=0, high=1) if kind == "alike" else Axis(_(titles[kind]), log=True),
         band=(low, high),
-        tall=300,
+        tall=300 if spine.deep() else 240,
     )
 
 
@@ -222,13 +222,15 @@ def _through(given: Text) -> None:
             live.Picture(
                 key="norm_through",
                 quantity="gradient",
-                says=_("The gradient on the stream of the embedded model, by height, and what the blocks add to it."),
+                says=_(
+                    "The gradient on the stream of the embedded model, by height, beside a plain copy of the top's."
+                ),
             ),
-            np.stack([found.sizes / found.sizes[-1], np.maximum(found.rest, 1e-6)]),
+            np.stack([found.sizes / found.sizes[-1], np.ones_like(found.sizes)]),
             heights,
-            [Series(_("whole gradient"), "a", dots=True), Series(_("added to the plain copy"), "warn", dots=True)],
+            [Series(_("whole gradient"), "a", dots=True), Series(_("the plain copy alone"), "quiet", dash=True)],
             x=Axis(_("blocks below")),
-            y=Axis(_("gradient, top = 1"), log=True, low=0.1),
+            y=Axis(_("gradient, top = 1"), log=True, low=0.7),
         )
     with right:
         prose(
@@ -269,7 +271,7 @@ def _learners() -> None:
                 Series(_("knows only how often each letter comes"), "quiet", dash=True),
             ],
             x=Axis(_("step")),
-            y=Axis(_("loss, nats a letter")),
+            y=Axis(_("loss, nats a letter"), low=2.2, high=3.6),
             band=tuple(np.concatenate([part, np.full_like(part[:1], alone)]) for part in (low, high)),
             tall=320,
         )

@@ -19,10 +19,10 @@ KEPT = controls.Dial(
 OFF = "norms_off"
 NAMES = {
     "trained": N_("as trained"),
-    "inner": N_("norms of the blocks off"),
-    "norms": N_("every norm off"),
-    "skips": N_("every skip off"),
-    "parts": N_("attention and FFN off"),
+    "inner": N_("block norms off"),
+    "norms": N_("all norms off"),
+    "skips": N_("all skips off"),
+    "parts": N_("no parts at all"),
 }
 
 
@@ -59,7 +59,7 @@ def _off(given: Text) -> None:
     if predict.answer(OFF) is None:
         say("Guess first, then it is switched off.")
         return
-    found = frame.cached(sw.ways, given)
+    found = frame.cached(sw.wirings, given)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         bars.show(
@@ -68,14 +68,15 @@ def _off(given: Text) -> None:
                 quantity="story_loss",
                 says=_("Mean loss on the stories with norms or skips switched off; lower is better."),
             ),
-            [*(_(NAMES[name]) for name in sw.WAYS), _("blind guessing")],
+            [*(_(NAMES[name]) for name in sw.WAYS), _("guessing")],
             np.array([*lost.ways.values(), guess]),
             marked=len(sw.WAYS),
             column=_("nats a token"),
             tools=True,
         )
     with right:
-        prose("norms", "worse", guess=f"{guess:.2f}", inner=f"{lost.ways['inner']:.1f}")
+        numbers = dict(guess=f"{guess:.2f}", inner=f"{lost.ways['inner']:.1f}")
+        prose("norms", "worse", **numbers, same=f"{found.same[list(sw.WAYS).index('inner')]:.2f}")
     _table(given, found)
 
 
@@ -105,16 +106,16 @@ def _ask(lost: sw.Losses, guess: float) -> None:
     predict.ask(predict.Prediction(OFF, question, options, answer, because), **numbers)
 
 
-def _table(given: Text, found: sw.Said) -> None:
-    lost = sw.losses()
-    answer = text.called(found.ids[0], given.subject)
-    head = "| " + " | ".join((_("wiring"), "p(«word»)", _("likeliest"), _("its p"), _("stories"))) + " |\n"
-    lines = [
-        f"| {_(NAMES[name])} | {probs[0]:.3f} | «w{i}» | {sure:.4f} | {lost.ways[name]:.2f} |"
-        for i, (name, probs, sure) in enumerate(zip(sw.WAYS, found.probs, found.sure, strict=True))
+def _table(given: Text, found: sw.Wirings) -> None:
+    lost, names = sw.losses(), {f"w{i}": text.called(id, given.subject) for i, id in enumerate(found.loud)}
+    titles = (_("wiring"), "p(«word»)", _("likeliest"), _("its p"), _("cosine with its own row"), _("stories"))
+    head = "| " + " | ".join(titles) + " |\n|---|---:|---|---:|---:|---:|\n"
+    numbers = zip(sw.WAYS, found.p, found.sure, found.same, strict=True)
+    rows = [
+        f"| {_(NAMES[name])} | {p:.3f} | «w{i}» | {sure:.4f} | {same:.2f} | {lost.ways[name]:.2f} |"
+        for i, (name, p, sure, same) in enumerate(numbers)
     ]
-    words = {f"w{i}": text.called(id, given.subject) for i, id in enumerate(found.loud)}
-    st.markdown(filled(head + "|---|---:|---|---:|---:|\n" + "\n".join(lines), word=answer, **words))
+    st.markdown(filled(head + "\n".join(rows), word=text.called(found.answer, given.subject), **names))
 
 
 # ---- one of a kind ----

@@ -29,13 +29,16 @@ ROLES = {"pre": "a", "post": "v"}
 
 
 def section() -> None:
-    """Four nets and a guess; for experts the first steps, Adam, and the schedule."""
+    """For experts: four nets and a guess, their first steps, Adam, and the schedule."""
+    if not spine.deep():
+        return
     headings.section("Start slowly?")
     st.fragment(_four)()
-    if spine.deep():
-        st.fragment(_schedule)()
-        headings.section("Adam's first steps")
-        st.fragment(_adam)()
+    headings.section("The schedule under your finger")
+    st.fragment(_schedule)()
+    headings.section("Adam's first steps")
+    st.fragment(_adam)()
+    check()
 
 
 def _four() -> None:
@@ -50,8 +53,7 @@ def _four() -> None:
         _curves(found)
     with right:
         prose("norms", "four", **ends, warm=stacks.WARM_UPS[1], steps=stacks.WARMED_STEPS)
-    if spine.deep():
-        _first_steps(found)
+    _first_steps(found)
 
 
 def _ask(found: dict[str, wu.Learned]) -> None:
@@ -67,9 +69,7 @@ def _ask(found: dict[str, wu.Learned]) -> None:
         "post75": N_("Just this one is rescued by its slow start: «post75» nats. Without it: «post0»."),
         predict.UNSURE: true,
     }
-    question = N_(
-        "Four nets at the same high rate, norm before or after each part, warm-up or none. Which learns nothing?"
-    )
+    question = N_("Four nets at the same high rate, norm before or after each part, warm-up or none. Which gets stuck?")
     options = {name: NAMES[name] for name in ends}
     numbers = {name: f"{end:.2f}" for name, end in ends.items()}
     predict.ask(predict.Prediction(GUESS, question, options, answer, because), **numbers)
@@ -125,11 +125,10 @@ def _first_steps(found: dict[str, wu.Learned]) -> None:
 
 
 def _schedule() -> None:
-    headings.section("The schedule under your finger")
     width = controls.pick("Width d", wu.WIDTHS, 512, key="noam_d")
     found = frame.cached(wu.schedules, width)
     said = _("warm-up of {warm} steps · highest rate {peak}")
-    captions = [said.format(warm=f"{w:,}", peak=power(float(p))) for w, p in zip(wu.WARMS, found.peaks, strict=True)]
+    captions = [said.format(warm=f"{w:,}", peak=power(float(p), 2)) for w, p in zip(wu.WARMS, found.peaks, strict=True)]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(

@@ -73,17 +73,31 @@ def test_skips_by_hand():
 
 
 def test_as_trained_is_the_model_itself():
-    found, untouched = sw.ways(GIVEN), subject.untouched(GIVEN)["next_probs"].value
-    np.testing.assert_allclose(found.probs[0], untouched[list(found.ids)], atol=1e-5)
-    assert found.ids[0] == untouched.argmax()
+    model, ids = subject.model(), torch.tensor(GIVEN.ids)
+    found, untouched = sw.wirings(GIVEN), subject.untouched(GIVEN)["next_probs"].value
+    assert found.answer == untouched.argmax() == found.loud[0]
+    assert found.p[0] == pytest.approx(untouched.max(), abs=1e-5)
+    with torch.inference_mode():
+        torch.testing.assert_close(sw.stream(model, ids, sw.AS_TRAINED), model.stream(ids))
+    np.testing.assert_allclose(sw.strengths(GIVEN).probs[-1], untouched[list(sw.strengths(GIVEN).ids)], atol=1e-5)
     assert sw.STRENGTHS[-1] == 1.0
     assert len(sw.STRENGTHS) >= 43
 
 
-def test_without_its_parts_the_model_says_the_last_word_again():
-    found = sw.ways(GIVEN)
-    assert found.loud[list(sw.WAYS).index("parts")] == GIVEN.ids[-1]
-    assert found.sure[list(sw.WAYS).index("parts")] > 0.999
+def test_worse_than_guessing_is_saying_the_last_word_again():
+    """Where blocks read what no norm has raised they write next to nothing, and the last norm makes the word sure."""
+    found, names = sw.wirings(GIVEN), list(sw.WAYS)
+    for name in ("inner", "parts"):
+        at = names.index(name)
+        assert found.loud[at] == GIVEN.ids[-1]
+        assert found.sure[at] > 0.999
+        assert found.same[at] > 0.95
+    assert found.sure[names.index("norms")] < 0.001, "without the last norm the very same stream is sure of nothing"
+    assert found.same[names.index("norms")] == pytest.approx(found.same[names.index("inner")])
+    assert abs(found.same[0]) < 0.1
+    embed, end = (subject.untouched(GIVEN)[name].value[-1] for name in ("embed", "block5.resid_post"))
+    by_hand = embed @ end / np.linalg.norm(embed) / np.linalg.norm(end)
+    assert found.same[0] == pytest.approx(by_hand, abs=1e-5)
 
 
 def test_recorded_losses_again():
