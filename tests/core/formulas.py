@@ -203,6 +203,15 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
     ("slopes", r"\frac{\partial p_i}{\partial \hat z_j} = p_i(\delta_{ij} - p_j)"): lambda at: np.array(
         [[p * ((i == j) - other) for j, other in enumerate(at("shares"))] for i, p in enumerate(at("shares"))]
     ),
+    ("spread", r"\sigma(I + J)"): lambda at: np.array(
+        [
+            np.sqrt(np.clip(np.linalg.eigvalsh((np.eye(len(J)) + J).T @ (np.eye(len(J)) + J)), 0, None))[::-1]
+            for J in at["J"]
+        ]
+    ),
+    ("rate", r"d^{-0.5}\,\min\!\left(t^{-0.5},\; t\,w^{-1.5}\right)"): lambda at: np.array(
+        [[at["d"] ** -0.5 * min(t**-0.5, t * w**-1.5) for t in at["t"]] for w in at["w"]]
+    ),
     ("mean", r"\mu = \tfrac1d\textstyle\sum_i x_i"): lambda at: at["x"].sum(-1, keepdims=True) / at["x"].shape[-1],
     ("centred", r"x - \mu"): lambda at: at["x"] - at("mean"),
     ("variance", r"\sigma^2 = \tfrac1d\textstyle\sum_i (x_i - \mu)^2"): lambda at: np.array(

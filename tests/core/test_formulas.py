@@ -24,6 +24,7 @@ from core.norms import LayerNorm, RMSNorm
 from core.positions import alibi_bias, sinusoids
 from core.rope import angles, frequencies, rotate_by_tables, tables
 from core.topics.heads import volume
+from core.topics.norms import depth, warmup
 from core.topics.projections import query
 from core.topics.why import recurrence
 from core.trace import Quantity, Trace
@@ -181,6 +182,16 @@ def topics() -> Iterator[Quantity]:
     yield from hold_all(trace, Wx=numbers(u), U=numbers(square))
 
 
+def training() -> Iterator[Quantity]:
+    """What stands over training on the norms page: a random J at every size, and every warm-up of the schedule."""
+    trace, drawn = Trace(), torch.randn(64, 64, generator=torch.Generator().manual_seed(0), dtype=torch.float64).numpy()
+    depth.stretches(trace=trace)
+    yield from hold_all(trace, J=[size * drawn / np.linalg.norm(drawn, 2) for size in depth.SIZES])
+    trace = Trace()
+    found = warmup.schedules(512, trace=trace)
+    yield from hold_all(trace, d=512, t=found.steps, w=warmup.WARMS)
+
+
 @torch.inference_mode()
 def the_date_model() -> Iterator[Quantity]:
     """Its attention, within a text and between two, and what it writes."""
@@ -218,6 +229,7 @@ def test_every_other_quantity_is_its_formula_and_none_is_left_out(pair):
     for made in (
         softmaxes(),
         norms(),
+        training(),
         positions(),
         one_head(),
         tables_of_rows(),

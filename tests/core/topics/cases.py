@@ -23,7 +23,7 @@ from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.topics.model import details, parts, repair, walk
-from core.topics.norms import contributions, loudness
+from core.topics.norms import contributions, depth, loudness, switches
 from core.topics.position import schemes, shuffle
 from core.topics.projections import product, query
 from core.topics.rope import clocks
@@ -107,6 +107,14 @@ def _cut(g: Given) -> Any:
     worst = cuts.rank(g.model, subject.untouched(g.text), 5)[0]
     change = Change(cut=(worst.layer, worst.head, worst.query, worst.key))
     return worst.p, subject.chances(g.text, change, (5,))[0]
+
+
+def _switched(g: Given) -> Any:
+    """The next word read out as trained, beside the model's own."""
+    x = g.trace("*resid_post")[f"block{g.layer}.resid_post"].tensor[-1]
+    return switches.logits(g.model, x, switches.AS_TRAINED).softmax(-1).detach(), g.trace("next_probs")[
+        "next_probs"
+    ].value
 
 
 def _both(g: Given) -> Any:
@@ -365,6 +373,26 @@ CASES: dict[str, Case] = {
         lambda g: (contributions.heads(g.text, g.layer).sum(), contributions.bus(g.text).parts[2 * g.layer + 1]),
         lambda r: near(*r),
     ),
+    "norms.depth.through": Case(
+        lambda g: depth.through(g.text), lambda r: near(r.cosines[-1], 1) and r.sizes.min() > 0
+    ),
+    "norms.switches.stream": Case(
+        lambda g: (
+            switches.stream(g.model, torch.tensor(g.ids), switches.AS_TRAINED),
+            g.trace("*resid_post")[f"block{g.layer}.resid_post"].value,
+        ),
+        lambda r: near(*r),
+    ),
+    "norms.switches.logits": Case(_switched, lambda r: near(*r)),
+    "norms.switches.wirings": Case(
+        lambda g: (switches.wirings(g.text), g.trace("next_probs")["next_probs"].value.max()),
+        lambda r: near(r[0].p[0], r[1]) and near(r[0].sure[0], r[1]) and near(r[0].same[-1], 1),
+    ),
+    "norms.switches.strengths": Case(
+        lambda g: (switches.strengths(g.text), g.trace("next_probs")["next_probs"].value),
+        lambda r: near(r[0].probs[-1], r[1][list(r[0].ids)]),
+    ),
+    "norms.switches.one_off": Case(lambda g: switches.one_off(g.text), lambda r: r.min() >= 0 and r.max() <= 1),
     "norms.loudness.turned": Case(_turned, lambda r: all(near(*pair) for pair in r)),
     "norms.loudness.stations": Case(lambda g: loudness.stations(g.text), lambda r: len(r) > 1),
     "norms.loudness.before": Case(
@@ -516,7 +544,10 @@ NO_MODEL = {
     "masks.patterns.spell", "masks.patterns.unspell",
     "model.details.lengths", "model.details.inverted", "model.details.target", "model.details.smoothed_loss",
     "model.repair.stops_for",
-    "norms.loudness.factors", "norms.loudness.some",
+    "norms.loudness.factors", "norms.loudness.some", "norms.warmup",
+    "norms.depth.profile", "norms.depth.bottom", "norms.depth.batches", "norms.depth.gradients",
+    "norms.depth.products", "norms.depth.stretches",
+    "norms.switches.guessing", "norms.switches.losses", "norms.switches.story_loss",
     "model.walk.encoder_decoder", "model.walk.runnable", "model.walk.sized", "model.walk.longest",
     "position.schemes.table_by_numpy", "position.schemes.tables", "position.schemes.wavelengths",
     "position.schemes.longest_and_shortest", "position.schemes.dots", "position.schemes.uneven",
