@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from pages.parts.norms import bus, depth, loudness, switches, warmup
+from core import norms
+from pages.parts.norms import bus, depth, loudness, questions, readings, switches, vectors, warmup
 from pages.shared import frame, spine
-from pages.shared.asks import mistakes
-from pages.shared.text import N_
+from pages.shared.pictures import code
+from pages.shared.text import N_, prose
 
 frame.begin()
 
@@ -32,14 +33,46 @@ st.fragment(loudness.last_block)(demo)
 # What every part adds for the last word.
 st.fragment(bus.bus)(demo.text)
 
+
+# One vector by hand, in six dimensions and in two.
+@st.fragment
+def by_hand() -> None:
+    vectors.bars()
+
+
+by_hand()
+if spine.deep():
+    code.show(norms.UNIT)
+    st.fragment(vectors.flat)()
+    st.fragment(vectors.undo)()
+    st.fragment(vectors.tiny)()
+    vectors.half()
+
+# What the norms of the model do to the sentence.
+if spine.deep():
+    st.fragment(readings.deeper)(demo.text)
+
 # Skips and norms off; the stack made deeper; a slow start.
 switches.section(demo.text)
 depth.section(demo.text)
 warmup.section()
 
-# What to take home.
+# What to take home, check yourself, common mistakes.
 spine.take_home("norms", loudness.LAST)
-spine.offer(N_("The same factor, after the last block"))
+st.fragment(questions.check)()
 if spine.deep():
-    mistakes.show("norms", [*depth.MISTAKES], **depth.told(demo.text))
+    prose("norms", "any_model")
+    questions.common_mistakes(*depth.MISTAKES, **depth.told(demo.text))
+spine.offer(
+    N_("Number by number"),
+    N_("In two dimensions: a circle, and two points"),
+    N_("Can gain and shift undo a norm?"),
+    N_("How small is small? eps in the real model"),
+    N_("One number out of thousands"),
+    N_("LayerNorm and RMSNorm, side by side"),
+    N_("Norms and skips off"),
+    N_("Who learns?"),
+    N_("Start slowly?"),
+    N_("Common mistakes"),
+)
 spine.ending("11_norms")

@@ -33,7 +33,7 @@ def bus(text: sentence.Text) -> None:
         told = N_("Most for it speaks «best»: «most»; most against it «worst»: «least».")
         say(told, best=best, most=_signed(found.parts.max()), worst=worst, least=_signed(found.parts.min()))
         if spine.deep():
-            prose("norms", "exact", gap=f"{found.gap:.0e}")
+            prose("norms", "exact", gap=f"{found.gap:.0e}".replace("-", "−"))
     with left:
         _arrows(text, found, answer, called)
         _heads(text, found)

@@ -28,12 +28,12 @@ NAMES = {
     "sandwich": N_("norm on both sides"),
     "skips": N_("no norms"),
     "norms": N_("no skips"),
-    "neither": N_("neither"),
+    "neither": N_("no skips, no norms"),
     "small": N_("no norms, quiet start"),
 }
 ROLES = {"pre": "a", "post": "v", "sandwich": "q", "skips": "warn", "norms": "k", "neither": "quiet", "small": "q"}
 KINDS = {"down": N_("gradient"), "size": N_("size of the stream"), "alike": N_("how alike the tokens are")}
-MISTAKES = ("paper", "slope", "vanish", "flows", "post", "warm")
+MISTAKES = ("slope", "vanish", "flows", "post", "warm")
 FEW = ("pre", "post", "skips", "neither")
 MOST, LEAST = 1e24, 1e-24  # what an axis of these sizes shows
 

@@ -6,6 +6,7 @@ any model, so that a family whose parts were ignored (a bias, a norm of queries,
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -23,7 +24,7 @@ from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.topics.model import details, parts, repair, walk
-from core.topics.norms import contributions, depth, loudness, switches
+from core.topics.norms import contributions, depth, loudness, readings, switches
 from core.topics.position import schemes, shuffle
 from core.topics.projections import product, query
 from core.topics.rope import clocks
@@ -240,6 +241,31 @@ def _bus(g: Given) -> Any:
     return found, max(1.0, abs(found.whole)), (found.parts[-1], moved[found.answer] - moved[found.other])
 
 
+def _loosened(g: Given) -> Any:
+    """Another eps in every norm of the stream: in a copy of the model, and at that stop of the slider."""
+    found, stop = readings.loosened(g.text), 36
+    other = copy.deepcopy(g.model)
+    for norm in [other.norm, *(norm for block in other.blocks for norm in (block.norm1, block.norm2))]:
+        norm.eps = readings.EPSILONS[stop]
+    with torch.inference_mode():
+        said = other.predict(other.stream(torch.tensor(g.ids))).softmax(-1)
+    return found.probs[stop], said[list(found.ids)]
+
+
+def _struck(g: Given) -> Any:
+    """The second token's largest number struck out before the last block, by an edit."""
+    found, name = readings.struck(g.text, g.layer), f"block{g.layer}.resid_pre"
+
+    def strike(x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[1, x[1].abs().argmax()] = 0.0
+        return x
+
+    trace = WhatIf([(name, strike)], ("next_probs",), **g.text.labels)
+    g.model.predict(g.model.stream(torch.tensor(g.ids), trace=trace), trace=trace)
+    return found.p[1], trace["next_probs"].value[found.answer]
+
+
 SIDES = ("left", "right")
 
 
@@ -406,6 +432,23 @@ CASES: dict[str, Case] = {
         lambda g: [loudness.law(loudness.Demo(g.text, k)) for k in loudness.stations(g.text)][1:],
         lambda r: all(one.gap < 0.02 * one.spread for one in r) and r[-1].lens < 1e-3,
     ),
+    "norms.readings.loosened": Case(_loosened, lambda r: near(*r)),
+    "norms.readings.renormed": Case(
+        lambda g: (
+            readings.renormed(g.model.norm, torch.arange(48.0).view(1, 2, 24), torch.tensor(g.model.norm.eps)),
+            g.model.norm(torch.arange(48.0).view(1, 2, 24)),
+        ),
+        lambda r: near(r[0].detach(), r[1].detach()),
+    ),
+    "norms.readings.pooled": Case(
+        lambda g: readings.pooled(g.text),
+        lambda r: r["feature"].here == r["feature"].later == r["feature"].other and r["batch"].many == 2,
+    ),
+    "norms.readings.struck": Case(_struck, lambda r: near(*r)),
+    "norms.readings.cost": Case(
+        lambda g: (readings.cost(g.text), g.model),
+        lambda r: r[0].all == sum(p.numel() for p in r[1].parameters()) and 0 < r[0].share < 1,
+    ),
     "position.schemes.scores": Case(_own_scheme, lambda r: near(*r)),
     "position.schemes.projected": Case(
         lambda g: (
@@ -544,7 +587,7 @@ NO_MODEL = {
     "masks.patterns.spell", "masks.patterns.unspell",
     "model.details.lengths", "model.details.inverted", "model.details.target", "model.details.smoothed_loss",
     "model.repair.stops_for",
-    "norms.loudness.factors", "norms.loudness.some", "norms.warmup",
+    "norms.loudness.factors", "norms.loudness.some", "norms.readings.epsilons", "norms.vectors", "norms.warmup",
     "norms.depth.profile", "norms.depth.bottom", "norms.depth.batches", "norms.depth.gradients",
     "norms.depth.products", "norms.depth.stretches",
     "norms.switches.guessing", "norms.switches.losses", "norms.switches.story_loss",
