@@ -34,13 +34,15 @@ st.fragment(loudness.last_block)(demo)
 st.fragment(bus.bus)(demo.text)
 
 
-# One vector by hand, in six dimensions and in two.
+# One vector by hand, in six dimensions and in two. A number that is let go of is another vector for the whole page.
 @st.fragment
-def by_hand() -> None:
-    vectors.bars()
+def by_hand(x: vectors.Vector) -> None:
+    if vectors.vector() != x:
+        st.rerun()
+    vectors.bars(x)
 
 
-by_hand()
+by_hand(vectors.vector())
 if spine.deep():
     code.show(norms.UNIT)
     st.fragment(vectors.flat)()
