@@ -28,7 +28,7 @@ def stream() -> None:
 stream()
 
 # The same factor after the last block, and why.
-st.fragment(loudness.last_block)(demo)
+loudness.last_block(demo)
 
 # What every part adds for the last word.
 st.fragment(bus.bus)(demo.text)
