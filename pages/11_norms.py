@@ -28,19 +28,21 @@ def stream() -> None:
 stream()
 
 # The same factor after the last block, and why.
-st.fragment(loudness.last_block)(demo)
+loudness.last_block(demo)
 
 # What every part adds for the last word.
 st.fragment(bus.bus)(demo.text)
 
 
-# One vector by hand, in six dimensions and in two.
+# One vector by hand, in six dimensions and in two. A number that is let go of is another vector for the whole page.
 @st.fragment
-def by_hand() -> None:
-    vectors.bars()
+def by_hand(x: vectors.Vector) -> None:
+    if vectors.vector() != x:
+        st.rerun()
+    vectors.bars(x)
 
 
-by_hand()
+by_hand(vectors.vector())
 if spine.deep():
     code.show(norms.UNIT)
     st.fragment(vectors.flat)()

@@ -62,6 +62,7 @@ def _arrows(text: sentence.Text, found: numbers.Bus, answer: str, other: str) ->
         below=_("what the head would say here"),
         ends=(unmarked(_("for “«word»”"), word=answer), unmarked(_("for “«word»”"), word=other)),
         chooses="place",
+        chosen=_block(layers).now(),
     )
 
 

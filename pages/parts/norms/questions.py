@@ -6,7 +6,7 @@ import numpy as np
 
 from core.topics.norms import vectors as numbers
 from pages.parts.norms.vectors import vector
-from pages.shared import frame
+from pages.shared import frame, spine
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import figures
@@ -31,6 +31,8 @@ def check() -> None:
         size=figures.number(float(found.size[at]), 3),
         last=figures.number(x[-1], 2),
     )
+    if not spine.deep():
+        return
     checks.number(
         N_("And LayerNorm, of the same last number?"),
         float(found.layer[at, -1]),

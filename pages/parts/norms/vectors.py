@@ -70,10 +70,10 @@ def _receive(move: str, x: Vector, place: int) -> Callable[[str, Any], None]:
     return receive
 
 
-def bars() -> None:
+def bars(x: Vector) -> None:
     """The vector under the hand, and both norms of it."""
     headings.section("Six numbers through a norm")
-    x, place = vector(), BAR.now()
+    place = BAR.now()
     _guess(x)
     move = controls.choice("What moves", MOVES, "one", key="six_move", hide_label=True)
     found = frame.cached(numbers.moved, x, move, place)

@@ -42,10 +42,11 @@ def show(
     below: str = "",
     ends: tuple[str, str] = ("", ""),
     chooses: str = "",
+    chosen: int | None = None,
 ) -> None:
     """values: (part,), signed. names, short: of the parts; kinds: their colours, embed, attn, ffn or rest. told: a word
     under each, `marked` among them stands out, `below` says what they are. ends: what up and down speak for. chooses:
-    what a click releases, with the part's index."""
+    what a click releases, with the part's index; chosen: the one that was clicked."""
     meta: Meta = {
         "names": names,
         "short": short,
@@ -62,4 +63,5 @@ def show(
         },
         "tools": True,
     }
-    picture.mount(ARROWS, meta, {"values": values.astype(np.float32)})
+    state = {chooses: chosen} if chooses else None
+    picture.mount(ARROWS, meta, {"values": values.astype(np.float32)}, state=state)
