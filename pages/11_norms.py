@@ -54,9 +54,9 @@ if spine.deep():
 if spine.deep():
     st.fragment(readings.deeper)(demo.text)
 
-# Skips and norms off; the stack made deeper; a slow start.
-switches.section(demo.text)
+# The stack made deeper; skips and norms off; a slow start.
 depth.section(demo.text)
+switches.section(demo.text)
 warmup.section()
 
 # What to take home, check yourself, common mistakes.
@@ -71,8 +71,6 @@ spine.offer(
     N_("Can gain and shift undo a norm?"),
     N_("How small is small? eps in the real model"),
     N_("One number out of thousands"),
-    N_("LayerNorm and RMSNorm, side by side"),
-    N_("Norms and skips off"),
     N_("Who learns?"),
     N_("Start slowly?"),
     N_("Common mistakes"),

@@ -27,7 +27,7 @@ def keys(app):
 
 
 def test_skips_at_every_strength():
-    meta, arrays = picture(open_page(PAGE, depth="idea"), "norm_skip")
+    meta, arrays = picture(open_page(PAGE), "norm_skip")
     close(arrays["values"], switches.strengths(GIVEN).probs)
     assert meta["slider"]["stops"] == list(switches.STRENGTHS)
     assert meta["captions"][-1] == "stories: 1.76 nats a token; blind guessing: 10.37"
@@ -46,8 +46,8 @@ def test_the_stack_waits_with_what_is_guessed():
     assert "10¹³" in meta["captions"][-1]
 
 
-def test_the_idea_has_two_of_its_pictures_and_everything_has_all():
-    assert {key for key in keys(open_page(PAGE, depth="idea")) if key in EVERY} == {"norm_skip", "norm_stack"}
+def test_the_idea_has_one_of_its_pictures_and_everything_has_all():
+    assert {key for key in keys(open_page(PAGE, depth="idea")) if key in EVERY} == {"norm_stack"}
     shown = keys(open_page(PAGE, depth="all"))
     assert not shown & {"norm_ways", "norm_learners", "norm_warm", "norm_alike"}, "no answer before its guess"
     app = open_page(PAGE, depth="all", **GUESSES)

@@ -28,7 +28,7 @@ NAMES = {
     "sandwich": N_("norm on both sides"),
     "skips": N_("no norms"),
     "norms": N_("no skips"),
-    "neither": N_("no skips, no norms"),
+    "neither": N_("no skips or norms"),
     "small": N_("no norms, quiet start"),
 }
 ROLES = {"pre": "a", "post": "v", "sandwich": "q", "skips": "warn", "norms": "k", "neither": "quiet", "small": "q"}
@@ -66,19 +66,19 @@ def power(x: float, after: int = 1) -> str:
 
 
 def _stack() -> None:
-    found = frame.cached(dp.profile, "down")
-    _ask(found)
     guessed = predict.answer(GUESS) is not None
     kind = "down"
     if spine.deep() and guessed:
         kind = controls.choice("What is drawn", KINDS, "down", key="stack_kind", hide_label=True)
     shown = tuple(stacks.ARRANGED) if spine.deep() else FEW
-    shown = tuple(name for name in shown if guessed or name != "skips")
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _profile(kind, shown)
+        _profile(kind, tuple(name for name in shown if guessed or name != "skips"))
     with right:
-        prose("norms", "stack" if guessed else "stack_before", deepest=stacks.DEEPEST)
+        prose("norms", "stack_before")
+        _ask(frame.cached(dp.profile, "down"))
+        if guessed:
+            prose("norms", "stack", deepest=stacks.DEEPEST)
         if guessed and spine.deep():
             prose("norms", f"stack_{kind}", seeds=len(stacks.SEEDS), width=stacks.ARRANGED["pre"].width)
 
@@ -98,7 +98,7 @@ def _ask(found: dp.Profile) -> None:
     }
     options = {"fades": N_("almost nothing"), "same": N_("about as large"), "grows": N_("far larger")}
     answer = "grows" if left > 10 else "fades" if left < 0.1 else "same"
-    question = N_("«deepest» blocks with skips but **without norms**. The gradient at the bottom, beside the top's?")
+    question = N_("«deepest» blocks with skips, **no norms**: the gradient at the bottom, beside the top's?")
     predict.ask(predict.Prediction(GUESS, question, options, answer, because), left=power(left), deepest=stacks.DEEPEST)
 
 
@@ -106,11 +106,12 @@ def _profile(kind: str, shown: tuple[str, ...]) -> None:
     found = frame.cached(dp.profile, kind)
     rows = [list(stacks.ARRANGED).index(name) for name in shown]
     low, middle, high = (np.clip(part[:, rows], LEAST, MOST) for part in (found.low, found.middle, found.high))
-    said = _("{depth} blocks · at the bottom: {left}") if kind == "down" else _("{depth} blocks · at the top: {left}")
+    said = _("{depth} blocks, below: {left}") if kind == "down" else _("{depth} blocks, above: {left}")
     at = np.array([0 if kind == "down" else depth for depth in dp.DEPTHS])
     ends = middle[np.arange(len(at)), :, at]
+    told = [k for k, name in enumerate(shown) if name in ("pre", "skips", "neither")]  # as many as fit one line
     captions = [
-        said.format(depth=depth, left=" · ".join(f"{_(NAMES[n])} {power(x)}" for n, x in zip(shown, row, strict=True)))
+        said.format(depth=depth, left=" · ".join(f"{_(NAMES[shown[k]])} {power(row[k])}" for k in told))
         for depth, row in zip(dp.DEPTHS, ends.tolist(), strict=True)
     ]
     titles = {"down": N_("gradient, top = 1"), "size": N_("root mean square"), "alike": N_("mean cosine of two tokens")}
@@ -129,7 +130,7 @@ def _profile(kind: str, shown: tuple[str, ...]) -> None:
         x=Axis(_("blocks below")),
         y=Axis(_(titles[kind]), low=0, high=1) if kind == "alike" else Axis(_(titles[kind]), log=True),
         band=(low, high),
-        tall=300 if spine.deep() else 240,
+        tall=300 if spine.deep() else 175,
     )
 
 

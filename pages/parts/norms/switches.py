@@ -27,12 +27,14 @@ NAMES = {
 
 
 def section(given: Text) -> None:
-    """One slider over all skips; for experts, every switch beside blind guessing."""
+    """For experts: one slider over all skips, every switch beside blind guessing, and one skip after the other."""
+    if not spine.deep():
+        return
     headings.section("Turn the skips down")
     st.fragment(_kept)(given)
-    if spine.deep():
-        st.fragment(_off)(given)
-        st.fragment(_one_off)(given)
+    headings.section("Norms and skips off")
+    st.fragment(_off)(given)
+    st.fragment(_one_off)(given)
 
 
 def _kept(given: Text) -> None:
