@@ -33,8 +33,6 @@ def check() -> None:
     )
     if not spine.deep():
         return
-    if not spine.deep():
-        return
     checks.number(
         N_("And LayerNorm, of the same last number?"),
         float(found.layer[at, -1]),
