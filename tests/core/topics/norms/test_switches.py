@@ -102,7 +102,8 @@ def test_worse_than_guessing_is_saying_the_last_word_again():
 
 def test_recorded_losses_again():
     stories, held = subject._stories(), sw.losses()
-    assert held.ways["skips"] == pytest.approx(sw.story_loss(Way(skip=0.0), stories), abs=1e-3)
+    for name, way in sw.WAYS.items():
+        assert held.ways[name] == pytest.approx(sw.story_loss(way, stories), abs=1e-3)
     for at in (4, 32, 52):
         assert held.strengths[at] == pytest.approx(sw.story_loss(Way(skip=sw.STRENGTHS[at]), stories), abs=1e-3)
     for i in (3, 10):
