@@ -264,6 +264,7 @@ WORDS: dict[str, Word] = {
     "gain": _number(0, 1, 0.0, "norms"),
     "shrink": _number(0, 1, 1.0, "norms"),
     "eps": _number(0, 9, DEPENDS, "norms"),
+    "norm_at": _whole(0, 1999, 0, "norms"),
     # ---- rope ----
     "rope_q": _whole(0, MANY, DEPENDS, "rope"),
     "rope_k": _whole(0, MANY, DEPENDS, "rope"),
