@@ -273,6 +273,7 @@ WORDS: dict[str, Word] = {
     "warm_steps": _whole(1, MANY, 4000, "norms"),
     "noam_d": _whole(1, MANY, 512, "norms"),
     "adam_beta": _number(0, 1, 0.999, "norms"),
+    "norm_at": _whole(0, 1999, 0, "norms"),
     # ---- rope ----
     "rope_q": _whole(0, MANY, DEPENDS, "rope"),
     "rope_k": _whole(0, MANY, DEPENDS, "rope"),

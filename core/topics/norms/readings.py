@@ -16,7 +16,7 @@ from core.lab.memory import kept
 from core.lab.text import Text
 from core.norms import LayerNorm, RMSNorm
 from core.topics.norms.loudness import AT_ONCE, CANDIDATES, LONG, before
-from core.trace import to_numpy
+from core.trace import Trace, to_numpy
 from core.whatif import Edit, WhatIf
 
 EPSILONS = tuple(float(f"{10 ** (k / 6 - 8):.3g}") for k in range(49))  # 1e-8 to 1
@@ -59,11 +59,9 @@ def loosened(text: Text) -> Loosened:
 def _loosened(text: Text) -> Loosened:
     model, found = subject.model(text.subject), []
     for part in torch.tensor(epsilons(len(text))).split(max(1, AT_ONCE // len(text))):
-        eps = part[:, None, None]
-        stream: dict[str, Tensor] = {}
-        x = model.stream(torch.tensor(text.ids).expand(len(part), -1), trace=WhatIf(_edits(model, eps, stream)))
-        table = model.embed.weight if model.head is None else model.head.weight
-        found.append((renormed(model.norm, x[:, -1:], eps) @ table.mT)[:, 0].softmax(-1))
+        ids = torch.tensor(text.ids).expand(len(part), -1)
+        x = model.stream(ids, trace=WhatIf(eps_edits(text.subject, part[:, None, None])))
+        found.append(model.predict(x).softmax(-1))
     probs = torch.cat(found)
     answer = int(subject.untouched(text)["next_probs"].value.argmax())
     ranked = probs.max(0).values
@@ -74,21 +72,56 @@ def _loosened(text: Text) -> Loosened:
     return Loosened(to_numpy(probs[:, ids]), tuple(int(i) for i in ids), to_numpy(top), to_numpy(most), size)
 
 
-def _edits(model: nn.Module, eps: Tensor, stream: dict[str, Tensor]) -> list[Edit]:
-    """Each norm of each block once more, of the stream as it passed just before."""
+def eps_edits(name: str, eps: Tensor) -> list[Edit]:
+    """Each norm of each block of a model once more, with other eps, of the stream as it passed just before.
 
-    def keep(name: str, x: Tensor) -> Tensor:
-        stream[name] = x
+    The last norm is no step of a block: for it the last stream is multiplied by sqrt(its eps / eps), which is the same.
+    """
+    model = subject.model(name)
+    stream: dict[str, Tensor] = {}
+
+    def keep(where: str, x: Tensor) -> Tensor:
+        stream[where] = x
         return x
 
-    def again(norm: nn.Module, name: str, _normed: Tensor) -> Tensor:
-        return renormed(norm, stream[name], eps)
+    def again(norm: nn.Module, where: str, _normed: Tensor) -> Tensor:
+        return renormed(norm, stream[where], eps)
 
     made: list[Edit] = []
     for i, block in enumerate(model.blocks):
-        for where, name, norm in (("resid_pre", "norm1", block.norm1), ("resid_mid", "norm2", block.norm2)):
-            made += [(f"block{i}.{where}", partial(keep, where)), (f"block{i}.{name}", partial(again, norm, where))]
-    return made
+        for where, which, norm in (("resid_pre", "norm1", block.norm1), ("resid_mid", "norm2", block.norm2)):
+            made += [(f"block{i}.{where}", partial(keep, where)), (f"block{i}.{which}", partial(again, norm, where))]
+    return [*made, (f"block{i}.resid_post", lambda x: x * (model.norm.eps / eps) ** 0.5)]
+
+
+# ---- before and after ----
+
+BINS = np.linspace(-4.05, 4.05, 28)  # the middle bin holds zero
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Each norm on the stream, in the order computed, over all tokens but the first, whose numbers are of another size
+    (over the first alone, where there is no other). shares: (norm, which, bin) of the numbers as they come, at size 1
+    and with the gain; spread: (norm, which), their standard deviations; the ends of BINS take what lies beyond."""
+
+    shares: np.ndarray
+    spread: np.ndarray
+
+
+@torch.inference_mode()
+def before_and_after(text: Text) -> Spread:
+    model, trace = subject.model(text.subject), subject.untouched(text)
+    places = [(f"block{i}.{name}", norm) for i, block in enumerate(model.blocks)
+              for name, norm in (("resid_pre", block.norm1), ("resid_mid", block.norm2))]  # fmt: skip
+    shares, spreads = [], []
+    for name, norm in [*places, (f"block{model.config.n_layers - 1}.resid_post", model.norm)]:
+        x, steps = trace[name].tensor[1 if len(text) > 1 else 0 :], Trace()
+        out = norm(x, trace=steps)
+        kinds = [to_numpy(one).ravel() for one in (x, steps["unit" if "unit" in steps else "standard"].tensor, out)]
+        shares.append([np.histogram(one.clip(BINS[0], BINS[-1]), BINS)[0] / len(one) for one in kinds])
+        spreads.append([one.std() for one in kinds])
+    return Spread(np.array(shares), np.array(spreads))
 
 
 # ---- which numbers are pooled ----

@@ -18,6 +18,7 @@ FOUR: Vector = (1.0, 2.0, 3.0, 4.0)
 OTHER: Vector = (10.0, 0.0, -10.0, 5.0)
 MOVES = ("one", "shift", "scale")
 EPS = 1e-5
+TINY_EPS = 1e-6  # where its place is compared
 PLACES = tuple(round(0.2 * k - 6, 1) for k in range(61))  # where one number may be put
 ADDED = tuple(round(0.1 * k - 3, 1) for k in range(61))  # to all
 SCALES = tuple(round(0.04 * k, 2) for k in range(61))  # 0 to 2.4, times all
@@ -134,7 +135,7 @@ class Spreads:
 
 
 @torch.inference_mode()
-def tiny(x: Vector = FOUR, eps: float = 1e-6) -> Spreads:
+def tiny(x: Vector = FOUR, eps: float = TINY_EPS) -> Spreads:
     """A vector times each of TINY, in float64."""
     centred = norms.centred(torch.tensor(x, dtype=torch.float64)) * torch.tensor(TINY, dtype=torch.float64)[:, None]
     spread = norms.size(centred)

@@ -11,7 +11,7 @@ from core.topics.norms import contributions as numbers
 from pages.parts.norms import arrows
 from pages.parts.norms.loudness import names
 from pages.shared import controls, frame, headings, readers, spine
-from pages.shared.pictures import live
+from pages.shared.pictures import figures, live
 from pages.shared.text import N_, _, filled, prose, say, unmarked
 
 
@@ -33,7 +33,7 @@ def bus(text: sentence.Text) -> None:
         told = N_("Most for it speaks «best»: «most»; most against it «worst»: «least».")
         say(told, best=best, most=_signed(found.parts.max()), worst=worst, least=_signed(found.parts.min()))
         if spine.deep():
-            prose("norms", "exact", gap=f"{found.gap:.0e}".replace("-", "−"))
+            prose("norms", "exact", gap=figures.number(found.gap))
     with left:
         _arrows(text, found, answer, called)
         _heads(text, found)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.lab import subject
 from core.lab import text as sentence
+from core.topics.norms import losses
 from core.topics.norms import loudness as numbers
 from core.topics.norms.loudness import Demo, Turned
 from pages.parts.norms import columns
@@ -200,7 +201,7 @@ def picture(demo: Demo) -> None:
 def next_word(demo: Demo) -> None:
     """The next word at every factor, moved by the same slider."""
     found, text = turned(demo), demo.text
-    say("**The next word**, with the stream multiplied «where»", where=where(demo.station))
+    say("**The next word**")
     follows = dial(text).slider(together=True, hidden=True)
     called = [_called(id, text) for id in found.ids]
     shown = bars.next_picture("louder_next", slider=follows, released=dial(text).receive)
@@ -248,6 +249,36 @@ def last_block(demo: Demo) -> None:
         prose("norms", "why", where=where(demo.station), gap=f"{found.gap:.1g}", times=f"{numbers.TOLD:g}")
         if spine.deep():
             prose("norms", "lens", where=where(demo.station), lens=f"{found.lens:.3f}")
+    if spine.deep():
+        headings.fold("The same on stories", lambda: _stories(demo))
+
+
+def _stories(demo: Demo) -> None:
+    """What every factor costs at every station, on texts that nobody chose for it."""
+    costs = losses.louder(demo.text)
+    matrix.show(
+        live.Picture(
+            key="station_losses",
+            quantity="loss",
+            says=_("The mean loss on short stories, for every station and factor."),
+        ),
+        costs,
+        rows=[where(k) for k in numbers.stations(demo.text)],
+        columns=[times(x).replace("× ", "×") for x in numbers.COARSE],
+        look=matrix.Look(
+            row_title=N_("multiplied"),
+            column_title=N_("factor"),
+            row_role="a",
+            column_role="quiet",
+            bound=10.0,
+            row_height=26,
+        ),
+    )
+    calm, blind = (
+        float(costs[0, numbers.COARSE.index(1.0)]),
+        float(np.log(subject.config(demo.text.subject).vocab_size)),
+    )
+    prose("norms", "stories", calm=f"{calm:.2f}", blind=f"{blind:.1f}", worst=f"{costs.max():.1f}")
 
 
 def _table(demo: Demo, table: np.ndarray, some: tuple[float, ...]) -> None:

@@ -7,9 +7,10 @@ import streamlit as st
 
 from core.lab import subject
 from core.lab import text as sentence
+from core.topics.norms import losses
 from core.topics.norms import readings as numbers
 from pages.shared import controls, frame, headings, spine, story
-from pages.shared.pictures import bars, figures, live
+from pages.shared.pictures import bars, figures, lines, live
 from pages.shared.text import N_, _, prose, say
 
 POOLED = {  # axis -> what is pooled, who does so
@@ -17,6 +18,7 @@ POOLED = {  # axis -> what is pooled, who does so
     "position": N_("one feature over all positions"),
     "batch": N_("one feature over all texts of the batch (BatchNorm)"),
 }
+PLACES = (N_("before attention {i}"), N_("before FFN {i}"))
 STRUCK = 2  # blocks before the station where one number is struck out
 
 
@@ -25,8 +27,9 @@ def eps(text: sentence.Text) -> None:
     headings.section("How small is small? eps in the real model")
     found, config = frame.cached(numbers.loosened, text), subject.config(text.subject)
     stops = numbers.epsilons(len(text))
-    dial = controls.Dial("eps", "eps", stops, config.norm_eps, shown=tuple(f"{x:.2g}" for x in stops))
-    told = _("“{word}” {p} · most likely: “{top}” {most}")
+    dial = controls.Dial("eps", "eps", stops, config.norm_eps, shown=tuple(map(figures.number, stops)))
+    told = _("“{word}” {p} · most likely: “{top}” {most} · {loss} nats a token on stories")
+    cost = dict(zip(numbers.EPSILONS, losses.loosened(text), strict=True))
     called = [sentence.called(id, text.subject) for id in found.ids]
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -36,15 +39,55 @@ def eps(text: sentence.Text) -> None:
             released=dial.receive,
             captions=[
                 told.format(
-                    word=called[0], p=f"{p:.1%}", top=sentence.called(int(top), text.subject), most=f"{most:.1%}"
+                    word=called[0],
+                    p=f"{p:.1%}",
+                    top=sentence.called(int(top), text.subject),
+                    most=f"{most:.1%}",
+                    loss=f"{cost[at]:.2f}",
                 )
-                for p, top, most in zip(found.probs[:, 0], found.top, found.most, strict=True)
+                for at, p, top, most in zip(stops, found.probs[:, 0], found.top, found.most, strict=True)
             ],
         )
         calm = found.probs[int(np.argmin([abs(np.log(x / config.norm_eps)) for x in stops]))]
         bars.next_tokens(picture, called, found.probs, calm, marked=0)
     with right:
-        prose("norms", "eps", own=f"{config.norm_eps:g}".replace("-", "−"), size=f"{found.size:.2g}")
+        prose("norms", "eps", own=figures.number(config.norm_eps), size=figures.number(found.size))
+
+
+def spread(text: sentence.Text) -> None:
+    """The stream's numbers as a norm finds them and as it leaves them, norm by norm."""
+    headings.section("Before and after each norm")
+    found, many = frame.cached(numbers.before_and_after, text), subject.config(text.subject).n_layers
+    names = [_(PLACES[i % 2]).format(i=i // 2) for i in range(2 * many)] + [_("before the head")]
+    dial = controls.Dial("norm_at", N_("Norm"), tuple(range(len(names))), 0, shown=tuple(names))
+    told = _("spread {before} → {after}; with the gain {gained}")
+    middles = (numbers.BINS[:-1] + numbers.BINS[1:]) / 2
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        lines.show(
+            live.Picture(
+                key="spread",
+                quantity="spread",
+                says=_("How the numbers of the stream are spread before a norm, after it, and with its gain."),
+                slider=dial.slider(),
+                captions=[
+                    told.format(before=_number(a), after=_number(b), gained=_number(c)) for a, b, c in found.spread
+                ],
+                released=dial.receive,
+            ),
+            found.shares,
+            middles,
+            [
+                lines.Series(_("as they come"), "quiet", dash=True),
+                lines.Series(_("at size 1"), "a"),
+                lines.Series(_("with the gain"), "q"),
+            ],
+            x=lines.Axis(_("number")),
+            y=lines.Axis(_("share of all numbers"), low=0.0, high=1.0),
+            tall=240,
+        )
+    with right:
+        prose("norms", "spread")
 
 
 def pooled(text: sentence.Text) -> None:
@@ -90,22 +133,35 @@ def struck(text: sentence.Text) -> None:
             column=_("token · number"),
         )
     with right:
-        worst = found.worst
-        prose(
-            "norms",
-            "struck",
-            all=f"{found.of:,}",
-            block=STRUCK - 1,
-            token=names[worst],
-            number=int(found.number[worst]),
-            value=_number(found.value[worst]),
-            size=_number(found.size[worst]),
-            others=_number(float(np.median(found.size))),
-            word=sentence.called(found.answer, text.subject),
-            before=f"{found.calm:.1%}",
-            after=f"{found.p[worst]:.1%}",
-        )
+        _told(text, found)
         headings.fold("The same number in other sentences", _others)
+
+
+def _told(text: sentence.Text, found: numbers.Struck) -> None:
+    """The one number that matters most, and, where it was recorded, whether there is a second one."""
+    names, worst = text.names, found.worst
+    prose(
+        "norms",
+        "struck",
+        all=f"{found.of:,}",
+        block=STRUCK - 1,
+        token=names[worst],
+        number=int(found.number[worst]),
+        value=_number(found.value[worst]),
+        size=_number(found.size[worst]),
+        others=_number(float(np.median(found.size))),
+        word=sentence.called(found.answer, text.subject),
+        before=f"{found.calm:.1%}",
+        after=f"{found.p[worst]:.1%}",
+    )
+    if text == sentence.of(sentence.read(losses.READ)):
+        every = losses.struck(text)
+        below = int((every < found.calm / 2).sum())
+        say(
+            "All «all» were struck out in turn: «below» of them halves the answer.",
+            all=f"{every.size:,}",
+            below=below,
+        )
 
 
 def _others() -> None:
@@ -161,6 +217,7 @@ def deeper(text: sentence.Text) -> None:
     """All of it, for who looks at everything."""
     if not spine.deep():
         return
+    spread(text)
     eps(text)
     struck(text)
     compare(text)

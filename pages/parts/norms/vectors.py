@@ -30,7 +30,7 @@ GAIN = controls.Dial(
     "gain", N_("Gain and shift, from A's to B's"), numbers.BLENDS, 0.0, shown=tuple(f"{x:.0%}" for x in numbers.BLENDS)
 )
 WAY = controls.Dial("norm_way", N_("On the way"), numbers.PATH, 0.0, shown=tuple(f"{x:.0%}" for x in numbers.PATH))
-SHRINK = controls.Dial("shrink", N_("The vector ×"), numbers.TINY, 1.0, shown=tuple(f"{x:.3g}" for x in numbers.TINY))
+SHRINK = controls.Dial("shrink", N_("The vector ×"), numbers.TINY, 1.0, shown=tuple(map(figures.number, numbers.TINY)))
 
 
 # ---- six numbers ----
@@ -128,7 +128,7 @@ def _steps(x: Vector, move: str, place: int) -> None:
         columns=[str(i) for i in range(6)],
         look=matrix.Look("", N_("number"), "a", "quiet", most=80, flat=30, legible=True),
     )
-    prose("norms", "formulas", eps=f"{numbers.EPS:g}")
+    prose("norms", "formulas", eps=figures.number(numbers.EPS))
 
 
 def _guess(x: Vector) -> None:
@@ -162,7 +162,7 @@ def flat() -> None:
     found = frame.cached(numbers.flat, kind)
     turn = np.linspace(0, 2 * np.pi, 65)
     circle = np.sqrt(2) * np.stack([np.cos(turn), np.sin(turn)], -1)[None]
-    shapes = [plane.Shape(circle, name="" if kind == "layer" else _("size 1"), width=1.5)]
+    shapes = [plane.Shape(circle, width=1.5)]
     if kind == "layer":
         shapes.append(plane.Shape(np.array([[[-3.0, 3.0], [3.0, -3.0]]]), "warn", width=2.0, dash=True))
     left, right = st.columns([3, 2], gap="medium")
@@ -244,7 +244,7 @@ def tiny() -> None:
             tall=240,
         )
     with right:
-        prose("norms", "tiny", x=" ".join(f"{x:g}" for x in numbers.FOUR))
+        prose("norms", "tiny", x=" ".join(f"{x:g}" for x in numbers.FOUR), eps=figures.number(numbers.TINY_EPS))
 
 
 def half() -> None:

@@ -24,7 +24,7 @@ from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.topics.model import details, parts, repair, walk
-from core.topics.norms import contributions, depth, loudness, readings, switches
+from core.topics.norms import contributions, depth, losses, loudness, readings, switches
 from core.topics.position import schemes, shuffle
 from core.topics.projections import product, query
 from core.topics.rope import clocks
@@ -440,6 +440,13 @@ CASES: dict[str, Case] = {
         ),
         lambda r: near(r[0].detach(), r[1].detach()),
     ),
+    "norms.readings.eps_edits": Case(lambda g: readings.eps_edits(g.text.subject, torch.tensor(0.1))),
+    "norms.readings.before_and_after": Case(
+        lambda g: readings.before_and_after(g.text), lambda r: near(r.shares.sum(-1), 1)
+    ),
+    "norms.losses.louder": Case(lambda g: losses.louder(g.text)),
+    "norms.losses.loosened": Case(lambda g: losses.loosened(g.text)),
+    "norms.losses.struck": Case(lambda g: losses.struck(g.text)),
     "norms.readings.pooled": Case(
         lambda g: readings.pooled(g.text),
         lambda r: r["feature"].here == r["feature"].later == r["feature"].other and r["batch"].many == 2,

@@ -8,7 +8,8 @@ import torch
 
 from core.lab import subject
 from core.lab import text as sentence
-from core.topics.norms import readings
+from core.make import norm_losses as maker
+from core.topics.norms import losses, loudness, readings
 
 TEXT = sentence.of(sentence.read(sentence.SENTENCE))
 TWIN = sentence.of(sentence.read(sentence.TWIN))
@@ -102,3 +103,51 @@ def test_what_norms_cost():
     norms, matrices = 13 * 4 * 288, 2 * (15_191_712 - 3744)
     assert found.share == pytest.approx(norms / (norms + matrices), rel=1e-3)
     assert min(*found.ours, *found.torchs) > 0
+
+
+@pytest.mark.parametrize(
+    ("station", "factor", "loss"), [(0, 10.0, 7.17), (3, 0.1, 5.60), (5, 10.0, 2.64), (6, 10.0, 1.76)]
+)
+def test_what_a_louder_stream_costs_on_stories_is_recorded(station, factor, loss):
+    at = loudness.COARSE.index(factor)
+    assert losses.louder(TEXT)[station, at] == pytest.approx(loss, abs=0.01), "the lesson's numbers"
+    assert maker.louder(station, factor) == pytest.approx(float(losses.louder(TEXT)[station, at]), abs=5e-3)
+
+
+@pytest.mark.parametrize(("eps", "loss"), [(1e-5, 1.762), (1e-4, 1.771), (1e-3, 2.236), (1e-2, 7.70)])
+def test_what_eps_costs_on_stories_is_recorded(eps, loss):
+    at = readings.EPSILONS.index(eps)
+    assert losses.loosened(TEXT)[at] == pytest.approx(loss, abs=6e-3), "the lesson's numbers"
+    model = copy.deepcopy(subject.model())
+    for part in model.modules():
+        if hasattr(part, "eps"):
+            part.eps = eps
+    total, many = 0.0, 0
+    for story in subject.STORIES.read_text("utf8").strip().split("\n\n"):
+        ids = torch.tensor(sentence.read(story).ids)
+        total += float(torch.nn.functional.cross_entropy(model(ids)[:-1], ids[1:], reduction="sum"))
+        many += len(ids) - 1
+    assert total / many == pytest.approx(float(losses.loosened(TEXT)[at]), abs=5e-3)
+
+
+def test_exactly_one_number_halves_the_answer():
+    every = losses.struck(TEXT)
+    assert every.shape == (14, 288)
+    assert np.argwhere(every < 0.986 / 2).tolist() == [[0, 173]]
+    found = readings.struck(TEXT)
+    np.testing.assert_allclose(every[range(14), found.number], found.p, atol=2e-3)
+    assert every[5, 20] == pytest.approx(without(TEXT, 5, 20)[found.answer], abs=2e-3)
+
+
+def test_numbers_before_and_after_each_norm():
+    found, trace, model = readings.before_and_after(TEXT), subject.untouched(TEXT), subject.model()
+    assert found.shares.shape == (13, 3, 27)
+    x = trace["block2.resid_mid"].value[1:].astype(np.float64)
+    unit = x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5)
+    gained = unit * model.blocks[2].norm2.weight.detach().numpy()
+    np.testing.assert_allclose(found.spread[5], [x.std(), unit.std(), gained.std()], rtol=1e-4)
+    np.testing.assert_allclose(found.shares.sum(-1), 1)
+    middle = np.histogram(unit, readings.BINS)[0] / unit.size
+    np.testing.assert_allclose(found.shares[5, 1, 1:-1], middle[1:-1], atol=1e-3)
+    assert found.spread[:, 1].min() > 0.97
+    assert found.spread[-1, 0] > 8 * found.spread[0, 0], "the stream grows"

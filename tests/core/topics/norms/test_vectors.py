@@ -36,6 +36,15 @@ def test_every_stop_is_written_out(move, x):
     np.testing.assert_allclose(found.x[stops.index(vectors.rest(move, x, 2))], x, atol=1e-6)
 
 
+def test_where_the_sliders_end():
+    ends = {
+        move: vectors.stops(move, vectors.SIX, 3)[:: len(vectors.stops(move, vectors.SIX, 3)) - 1]
+        for move in vectors.MOVES
+    }
+    assert ends == {"one": (-6.0, 6.0), "shift": (-3.0, 3.0), "scale": (0.0, 2.4)}
+    assert 4.44 in vectors.stops("one", (1.0, 4.44), 1)
+
+
 def test_who_notices():
     found = vectors.notices(vectors.SIX)
     x = np.array(vectors.SIX)
