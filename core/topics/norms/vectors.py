@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from core import norms
 from core.norms import LayerNorm, RMSNorm
@@ -91,6 +91,25 @@ def notices(x: Vector, added: float = 3.0, times: float = 2.0) -> dict[str, tupl
         ]
         found[name] = (pair[0], pair[1])
     return found
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The largest difference from torch's own: our LayerNorm, our RMSNorm, and a LayerNorm that divides by d - 1."""
+
+    layer: float
+    rms: float
+    unbiased: float
+
+
+@torch.inference_mode()
+def beside_torch(x: Vector) -> Beside:
+    row, width = torch.tensor(x), len(x)
+    theirs = nn.LayerNorm(width, EPS)(row)
+    c = norms.centred(row)
+    wrong = c / norms.inside(norms.size(c, unbiased=True), EPS)
+    gaps = (LayerNorm(width, EPS)(row) - theirs, RMSNorm(width, EPS)(row) - nn.RMSNorm(width, EPS)(row), wrong - theirs)
+    return Beside(*(float(gap.abs().max()) for gap in gaps))
 
 
 # ---- two dimensions ----

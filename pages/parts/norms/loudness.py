@@ -35,9 +35,9 @@ def demo() -> Demo:
     every = numbers.stations(text)
     station = _station(every).now()
     with right, spine.settings(unmarked(_("the stream × a factor, «where»"), where=where(station))):
-        controls.listed(
-            _("Multiply the stream"), every, min(STATION, every[-1]), key="station", shown=lambda k: where(k)
-        )
+        named = [where(k) for k in every]
+        first = min(STATION, every[-1])
+        controls.listed(_("Multiply the stream"), every, first, key="station", shown=named.__getitem__)
     return Demo(text, station)
 
 

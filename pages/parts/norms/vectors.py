@@ -128,7 +128,9 @@ def _steps(x: Vector, move: str, place: int) -> None:
         columns=[str(i) for i in range(6)],
         look=matrix.Look("", N_("number"), "a", "quiet", most=80, flat=30, legible=True),
     )
-    prose("norms", "formulas", eps=figures.number(numbers.EPS))
+    beside = numbers.beside_torch(x)
+    gaps = {name: figures.number(float(f"{gap:.1g}")) for name, gap in vars(beside).items()}
+    prose("norms", "formulas", eps=figures.number(numbers.EPS), **gaps)
 
 
 def _guess(x: Vector) -> None:

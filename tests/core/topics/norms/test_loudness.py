@@ -88,6 +88,12 @@ def test_the_lens_is_the_head_on_what_is_there():
     names = [[sentence.called(found.said[i]) for i in row] for row in found.lens[[15, 30, 60]]]
     assert names[1] == ["to"] * 6 + ["him", "him", "him", "his", "his", "Amy", "Amy"]
     assert names[2][6:] == ["him"] * 7, "the later blocks fall silent, the answer slides back"
+    model, x = subject.model(), subject.untouched(TEXT)["block2.resid_post"].value[-1]
+    for stop in (0, 30):
+        logits = rms(x * loudness.FACTORS[stop], model.norm.weight.detach().numpy(), model.norm.eps)
+        e = np.exp(logits @ model.embed.weight.detach().numpy().T)
+        assert found.sure[stop, 6] == pytest.approx(e.max() / e.sum(), abs=1e-5)
+    assert abs(found.sure[0, 6] - found.sure[30, 6]) > 1e-4, "so small a stream feels eps"
     assert [found.said[i] for i in found.lens[:, -1]] == list(found.top)
     np.testing.assert_allclose(found.sure[:, -1], found.most, atol=1e-6)
     probs, _sizes = by_loop(sentence.SENTENCE, 3, 10.0)

@@ -54,6 +54,15 @@ def test_who_notices():
     assert max(vectors.notices((2.0,) * 6)["shift"]) < 1e-4, "of a constant row neither norm notices anything"
 
 
+def test_beside_torch():
+    x = np.array(vectors.SIX)
+    found = vectors.beside_torch(vectors.SIX)
+    assert max(found.layer, found.rms) < 1e-6
+    wrong = np.abs((x - x.mean()) / x.std(ddof=1) - (x - x.mean()) / x.std()).max()
+    assert found.unbiased == pytest.approx(wrong, rel=1e-3)
+    assert found.unbiased > 0.1
+
+
 def test_the_circle_and_the_two_points():
     ends = vectors.flat("rms").points[-1]
     np.testing.assert_allclose(np.linalg.norm(ends, axis=1), np.sqrt(2), rtol=1e-3)
