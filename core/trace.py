@@ -35,6 +35,7 @@ AXES = {
     "pair": "d_k/2",
     "frame": "F",
     "part": "P",
+    "one": "1",  # a number for each row, kept as an axis so that it can be taken off the row
 }
 
 

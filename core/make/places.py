@@ -12,7 +12,6 @@ from core.model import Decoder
 from core.nets.places import (
     CONFIG,
     FILE,
-    LETTERS,
     READ,
     SCHEMES,
     TESTS,
@@ -20,15 +19,10 @@ from core.nets.places import (
     _stored,
     losses,
     measured,
+    spelled,
 )
 
 STEPS, SIZE, RATE = 1000, 32, 3e-3
-
-
-def spelled(text: str) -> Tensor:
-    """The letters of a text as numbers; signs that are not among LETTERS are left out."""
-    known = {letter: i for i, letter in enumerate(LETTERS)}
-    return torch.tensor([known[letter] for letter in " ".join(text.split()) if letter in known])
 
 
 def story_letters(parts: int = 3, at_once: int = 80, tokens: int = 200) -> list[Tensor]:

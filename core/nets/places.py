@@ -31,6 +31,12 @@ TESTS = 160  # texts that are kept for measuring
 CONFIG = ModelConfig(d_model=64, n_layers=2, n_heads=4, d_ff=176, vocab_size=len(LETTERS), context=TRAINED)
 
 
+def spelled(text: str) -> Tensor:
+    """The letters of a text as numbers; signs that are not among LETTERS are left out."""
+    known = {letter: i for i, letter in enumerate(LETTERS)}
+    return torch.tensor([known[letter] for letter in " ".join(text.split()) if letter in known])
+
+
 def edits(scheme: str, n: int, table: Tensor | None = None) -> list[Edit]:
     """What makes a rotating decoder one of the five. Raises IndexError where a learned table has too few rows."""
     if scheme == "rope":

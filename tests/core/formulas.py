@@ -232,6 +232,29 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
     ("slopes", r"\frac{\partial p_i}{\partial \hat z_j} = p_i(\delta_{ij} - p_j)"): lambda at: np.array(
         [[p * ((i == j) - other) for j, other in enumerate(at("shares"))] for i, p in enumerate(at("shares"))]
     ),
+    ("spread", r"\sigma(I + J)"): lambda at: np.array(
+        [
+            np.sqrt(np.clip(np.linalg.eigvalsh((np.eye(len(J)) + J).T @ (np.eye(len(J)) + J)), 0, None))[::-1]
+            for J in at["J"]
+        ]
+    ),
+    ("rate", r"d^{-0.5}\,\min\!\left(t^{-0.5},\; t\,w^{-1.5}\right)"): lambda at: np.array(
+        [[at["d"] ** -0.5 * min(t**-0.5, t * w**-1.5) for t in at["t"]] for w in at["w"]]
+    ),
+    ("mean", r"\mu = \tfrac1d\textstyle\sum_i x_i"): lambda at: at["x"].sum(-1, keepdims=True) / at["x"].shape[-1],
+    ("centred", r"x - \mu"): lambda at: at["x"] - at("mean"),
+    ("variance", r"\sigma^2 = \tfrac1d\textstyle\sum_i (x_i - \mu)^2"): lambda at: np.array(
+        [[sum((x - row.sum() / len(row)) ** 2 for x in row) / len(row)] for row in at["x"]]
+    ),
+    ("mean_square", r"\mathrm{ms} = \tfrac1d\textstyle\sum_i x_i^2"): lambda at: np.array(
+        [[sum(x * x for x in row) / len(row)] for row in at["x"]]
+    ),
+    ("standard", r"\frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}}"): lambda at: (
+        (at["x"] - at("mean")) / np.sqrt(at("variance") + at["eps"])
+    ),
+    ("unit", r"\frac{x}{\sqrt{\mathrm{ms} + \epsilon}}"): lambda at: at["x"] / np.sqrt(at("mean_square") + at["eps"]),
+    ("gained", r"\gamma \odot \hat x"): lambda at: at["gain"] * at("standard", "unit"),
+    ("shifted_by", r"\gamma \odot \hat x + \beta"): lambda at: at["gain"] * at("standard") + at["shift"],
     ("contribution", r"Z_h\,W_O^{(h)}"): lambda at: np.array(
         [z @ at["W_O"][h * z.shape[1] : (h + 1) * z.shape[1]] for h, z in enumerate(at["z"])]
     ),

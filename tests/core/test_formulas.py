@@ -21,9 +21,11 @@ from core.lab import subject, text
 from core.model import Decoder
 from core.moe import Mixture
 from core.nets import dates, dates_task
+from core.norms import LayerNorm, RMSNorm
 from core.positions import alibi_bias, sinusoids
 from core.rope import angles, frequencies, rotate_by_tables, tables
 from core.topics.heads import volume
+from core.topics.norms import depth, warmup
 from core.topics.projections import query
 from core.topics.why import recurrence
 from core.trace import Quantity, Trace
@@ -175,6 +177,17 @@ def mixtures() -> Iterator[Quantity]:
         yield hold(of_an_expert(trace, "", which, made) if which else At(trace, "", dict(ffn=made)), step.name)
 
 
+def norms() -> Iterator[Quantity]:
+    for kind in (LayerNorm, RMSNorm):
+        trace, x, norm = Trace(), 3 * torch.randn(4, 6), kind(6, 0.25)
+        with torch.inference_mode():
+            for parameter in norm.parameters():
+                parameter.copy_(torch.randn(6))
+            norm(x, trace=trace)
+        shift = numbers(norm.bias) if kind is LayerNorm else 0
+        yield from hold_all(trace, x=numbers(x), eps=0.25, gain=numbers(norm.weight), shift=shift)
+
+
 def topics() -> Iterator[Quantity]:
     reading = text.read(text.SENTENCE)
     trace, z, out = Trace(), torch.randn(3, 5, 4), torch.randn(7, 12)
@@ -193,6 +206,16 @@ def topics() -> Iterator[Quantity]:
     trace, u, square = Trace(), torch.randn(3, 6, 4).double(), torch.randn(3, 4, 4).double()
     recurrence.gru(u, square, trace=trace)
     yield from hold_all(trace, Wx=numbers(u), U=numbers(square))
+
+
+def training() -> Iterator[Quantity]:
+    """What stands over training on the norms page: a random J at every size, and every warm-up of the schedule."""
+    trace, drawn = Trace(), torch.randn(64, 64, generator=torch.Generator().manual_seed(0), dtype=torch.float64).numpy()
+    depth.stretches(trace=trace)
+    yield from hold_all(trace, J=[size * drawn / np.linalg.norm(drawn, 2) for size in depth.SIZES])
+    trace = Trace()
+    found = warmup.schedules(512, trace=trace)
+    yield from hold_all(trace, d=512, t=found.steps, w=warmup.WARMS)
 
 
 @torch.inference_mode()
@@ -231,6 +254,8 @@ def test_every_other_quantity_is_its_formula_and_none_is_left_out(pair):
     held |= of_a_decoder(subject.model(), torch.tensor(reading.ids))
     for made in (
         softmaxes(),
+        norms(),
+        training(),
         positions(),
         one_head(),
         tables_of_rows(),

@@ -35,7 +35,10 @@ def test_chinese_pages_speak_chinese(file):
 
 @pytest.mark.parametrize(
     ("file", "guess"),
-    [("05_softmax", "add100"), ("07_masks", "unmasked"), ("09_position", "shuffled"), ("10_rope", "rope_freeze")],
+    [
+        *(("05_softmax", "add100"), ("07_masks", "unmasked"), ("09_position", "shuffled")),
+        *(("10_rope", "rope_freeze"), ("11_norms", "louder_last")),
+    ],
 )
 @pytest.mark.parametrize("depth", ["idea", "all"])
 def test_no_sentence_to_take_home_before_the_guess_that_it_answers(file, guess, depth):

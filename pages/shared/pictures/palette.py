@@ -29,6 +29,8 @@ ROLES = {  # role -> (on light, on dark)
     "a": ("#6a3fb5", "#c4a6ff"),  # attention weights and what comes of them
     "quiet": ("#5f6670", "#a3abb8"),
     "warn": ("#8a4b00", "#ffb870"),
+    "attn": ("#00696e", "#5fd4da"),  # what attention adds to the stream, and what an FFN adds
+    "ffn": ("#8f3a84", "#f0a3e4"),
 }
 PAPER = ("#ffffff", "#0e1117")
 

@@ -6,6 +6,7 @@ any model, so that a family whose parts were ignored (a bias, a norm of queries,
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -25,6 +26,7 @@ from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.topics.model import details, parts, repair, walk
+from core.topics.norms import contributions, depth, losses, loudness, readings, switches
 from core.topics.position import schemes, shuffle
 from core.topics.projections import product, query
 from core.topics.rope import clocks
@@ -126,6 +128,14 @@ def _cut(g: Given) -> Any:
     return worst.p, subject.chances(g.text, change, (5,))[0]
 
 
+def _switched(g: Given) -> Any:
+    """The next word read out as trained, beside the model's own."""
+    x = g.trace("*resid_post")[f"block{g.layer}.resid_post"].tensor[-1]
+    return switches.logits(g.model, x, switches.AS_TRAINED).softmax(-1).detach(), g.trace("next_probs")[
+        "next_probs"
+    ].value
+
+
 def _both(g: Given) -> Any:
     """Both ways to cut a link beside the model run with each: what it says, and the sum of the row."""
     cell = (g.layer, g.head, len(g.ids) - 1, 1)
@@ -212,6 +222,66 @@ def _own_scheme(g: Given) -> Any:
     """The scaled scores of the model's own scheme, beside what it recorded."""
     every = {scheme: schemes.scores(g.demo(schemes), scheme, (0, 3))[0] for scheme in schemes.SCHEMES}
     return every["rope"], g.trace(f"block{g.layer}.scaled")[f"block{g.layer}.scaled"].value[g.head]
+
+
+def _turned(g: Given) -> Any:
+    """A factor of ten on the stream before the last block: by its own edit, and as the slider has it."""
+    found, stop = loudness.turned(loudness.Demo(g.text, g.layer)), loudness.FACTORS.index(10.0)
+    name = f"block{g.layer}.resid_pre"
+    trace = WhatIf([(name, lambda x: 10 * x)], (name, f"block{g.layer}.resid_post", "next_probs"), **g.text.labels)
+    g.model.predict(g.model.stream(torch.tensor(g.ids), trace=trace), trace=trace)
+    sizes = [np.sqrt((trace[one].value[-1] ** 2).mean()) for one in (name, f"block{g.layer}.resid_post")]
+    said, calm = trace["next_probs"].value[list(found.ids)], g.trace("next_probs")["next_probs"].value[list(found.ids)]
+    last = [found.said[i] for i in found.lens[:, -1]]
+    return (
+        (found.probs[stop], said),
+        (found.probs[loudness.FACTORS.index(1.0)], calm),
+        (found.sizes[stop, [-3, -1]], sizes),
+        (last, found.top),
+    )
+
+
+def _bus(g: Given) -> Any:
+    """The sum against the model's own logits; and one part against the model without it, its last divisor held."""
+    found, name = contributions.bus(g.text), f"block{g.layer}.ffn_out"
+    last = g.trace(f"block{g.layer}.resid_post")[f"block{g.layer}.resid_post"].value[-1].astype(np.float64)
+    write, norm = g.trace(name)[name].value[-1].astype(np.float64), g.model.norm
+    shift = getattr(norm, "bias", None)
+    table = (g.model.embed.weight if g.model.head is None else g.model.head.weight).detach().double().numpy()
+
+    def logits(x: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Written out: x through the last norm, divided by what `of` is divided by."""
+        x, of = (v - v.mean() if shift is not None else v for v in (x, of))
+        normed = x / np.sqrt((of**2).mean() + norm.eps) * norm.weight.detach().double().numpy()
+        return table @ normed
+
+    moved = logits(last, last) - logits(last - write, last)
+    return found, max(1.0, abs(found.whole)), (found.parts[-1], moved[found.answer] - moved[found.other])
+
+
+def _loosened(g: Given) -> Any:
+    """Another eps in every norm of the stream: in a copy of the model, and at that stop of the slider."""
+    found, stop = readings.loosened(g.text), 36
+    other = copy.deepcopy(g.model)
+    for norm in [other.norm, *(norm for block in other.blocks for norm in (block.norm1, block.norm2))]:
+        norm.eps = readings.EPSILONS[stop]
+    with torch.inference_mode():
+        said = other.predict(other.stream(torch.tensor(g.ids))).softmax(-1)
+    return found.probs[stop], said[list(found.ids)]
+
+
+def _struck(g: Given) -> Any:
+    """The second token's largest number struck out before the last block, by an edit."""
+    found, name = readings.struck(g.text, g.layer), f"block{g.layer}.resid_pre"
+
+    def strike(x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[1, x[1].abs().argmax()] = 0.0
+        return x
+
+    trace = WhatIf([(name, strike)], ("next_probs",), **g.text.labels)
+    g.model.predict(g.model.stream(torch.tensor(g.ids), trace=trace), trace=trace)
+    return found.p[1], trace["next_probs"].value[found.answer]
 
 
 SIDES = ("left", "right")
@@ -396,6 +466,76 @@ CASES: dict[str, Case] = {
         lambda g: (walk.at_true_size(g.model.config, 7).parameters, sum(p.numel() for p in g.model.parameters())),
         lambda r: r[0] == r[1],
     ),
+    "norms.contributions.bus": Case(_bus, lambda r: r[0].gap < 1e-3 * r[1] and near(*r[2])),
+    "norms.contributions.rivals": Case(lambda g: contributions.rivals(g.text), lambda r: len(r) > 4),
+    "norms.contributions.direction": Case(
+        lambda g: contributions.direction(g.text, 5, 3), lambda r: bool(r[0].isfinite().all())
+    ),
+    "norms.contributions.divisor": Case(
+        lambda g: contributions.divisor(g.model.norm, torch.ones(3, 24) * torch.arange(1, 4)[:, None]),
+        lambda r: r.shape == (3, 1),
+    ),
+    "norms.contributions.heads": Case(
+        lambda g: (contributions.heads(g.text, g.layer).sum(), contributions.bus(g.text).parts[2 * g.layer + 1]),
+        lambda r: near(*r),
+    ),
+    "norms.depth.through": Case(
+        lambda g: depth.through(g.text), lambda r: near(r.cosines[-1], 1) and r.sizes.min() > 0
+    ),
+    "norms.switches.stream": Case(
+        lambda g: (
+            switches.stream(g.model, torch.tensor(g.ids), switches.AS_TRAINED),
+            g.trace("*resid_post")[f"block{g.layer}.resid_post"].value,
+        ),
+        lambda r: near(*r),
+    ),
+    "norms.switches.logits": Case(_switched, lambda r: near(*r)),
+    "norms.switches.wirings": Case(
+        lambda g: (switches.wirings(g.text), g.trace("next_probs")["next_probs"].value.max()),
+        lambda r: near(r[0].p[0], r[1]) and near(r[0].sure[0], r[1]) and near(r[0].same[-1], 1),
+    ),
+    "norms.switches.strengths": Case(
+        lambda g: (switches.strengths(g.text), g.trace("next_probs")["next_probs"].value),
+        lambda r: near(r[0].probs[-1], r[1][list(r[0].ids)]),
+    ),
+    "norms.switches.one_off": Case(lambda g: switches.one_off(g.text), lambda r: r.min() >= 0 and r.max() <= 1),
+    "norms.loudness.turned": Case(_turned, lambda r: all(near(*pair) for pair in r)),
+    "norms.loudness.stations": Case(lambda g: loudness.stations(g.text), lambda r: len(r) > 1),
+    "norms.loudness.before": Case(
+        lambda g: [loudness.before(g.text, k) for k in loudness.stations(g.text)], lambda r: len({*map(len, r)}) == 1
+    ),
+    "norms.loudness.everywhere": Case(
+        lambda g: (loudness.everywhere(g.text), loudness.turned(loudness.Demo(g.text, g.layer)).probs[::5, 0]),
+        lambda r: near(r[0][-2], r[1]),
+    ),
+    "norms.loudness.law": Case(
+        lambda g: [loudness.law(loudness.Demo(g.text, k)) for k in loudness.stations(g.text)][1:],
+        lambda r: all(one.gap < 0.02 * one.spread for one in r) and r[-1].lens < 1e-3,
+    ),
+    "norms.readings.loosened": Case(_loosened, lambda r: near(*r)),
+    "norms.readings.renormed": Case(
+        lambda g: (
+            readings.renormed(g.model.norm, torch.arange(48.0).view(1, 2, 24), torch.tensor(g.model.norm.eps)),
+            g.model.norm(torch.arange(48.0).view(1, 2, 24)),
+        ),
+        lambda r: near(r[0].detach(), r[1].detach()),
+    ),
+    "norms.readings.eps_edits": Case(lambda g: readings.eps_edits(g.text.subject, torch.tensor(0.1))),
+    "norms.readings.before_and_after": Case(
+        lambda g: readings.before_and_after(g.text), lambda r: near(r.shares.sum(-1), 1)
+    ),
+    "norms.losses.louder": Case(lambda g: losses.louder(g.text)),
+    "norms.losses.loosened": Case(lambda g: losses.loosened(g.text)),
+    "norms.losses.struck": Case(lambda g: losses.struck(g.text)),
+    "norms.readings.pooled": Case(
+        lambda g: readings.pooled(g.text),
+        lambda r: r["feature"].here == r["feature"].later == r["feature"].other and r["batch"].many == 2,
+    ),
+    "norms.readings.struck": Case(_struck, lambda r: near(*r)),
+    "norms.readings.cost": Case(
+        lambda g: (readings.cost(g.text), g.model),
+        lambda r: r[0].all == sum(p.numel() for p in r[1].parameters()) and 0 < r[0].share < 1,
+    ),
     "position.schemes.scores": Case(_own_scheme, lambda r: near(*r)),
     "position.schemes.projected": Case(
         lambda g: (
@@ -540,6 +680,10 @@ NO_MODEL = {
     "masks.patterns.spell", "masks.patterns.unspell",
     "model.details.lengths", "model.details.inverted", "model.details.target", "model.details.smoothed_loss",
     "model.repair.stops_for",
+    "norms.loudness.factors", "norms.loudness.some", "norms.readings.epsilons", "norms.vectors", "norms.warmup",
+    "norms.depth.profile", "norms.depth.bottom", "norms.depth.batches", "norms.depth.gradients",
+    "norms.depth.products", "norms.depth.stretches",
+    "norms.switches.guessing", "norms.switches.losses", "norms.switches.story_loss",
     "model.walk.encoder_decoder", "model.walk.runnable", "model.walk.sized", "model.walk.longest",
     "position.schemes.table_by_numpy", "position.schemes.tables", "position.schemes.wavelengths",
     "position.schemes.longest_and_shortest", "position.schemes.dots", "position.schemes.uneven",

@@ -59,17 +59,21 @@ def show(
     x: Axis,
     y: Axis,
     moving: np.ndarray | None = None,
+    band: tuple[np.ndarray, np.ndarray] | None = None,
     marks: tuple[tuple[float, str], ...] = (),
     at: int | None = None,
     choose: bool = False,
     tall: int = 280,
 ) -> None:
     """values: (series, x) or (frame, series, x); a number that is not finite leaves a gap. moving: (frame,), the place
-    of an upright line. marks: (x, name) of fixed ones. choose: a click releases "at", the index of an x."""
+    of an upright line. band: from low to high around every line, each as values. marks: (x, name) of fixed ones.
+    choose: a click releases "at", the index of an x."""
     frames = values if values.ndim == 3 else values[None]
     arrays = {"values": frames.astype(np.float32), "xs": np.asarray(xs, np.float32)}
     if moving is not None:
         arrays["moving"] = np.asarray(moving, np.float32)
+    if band is not None:
+        arrays |= {"low": band[0].astype(np.float32), "high": band[1].astype(np.float32)}
     meta: Meta = {
         "series": [{"name": one.name, "dash": one.dash, "dots": one.dots} for one in series],
         "colours": _colours(series),

@@ -134,8 +134,15 @@ const LINES = {
     return Number.isFinite(y) && !(view.meta.y.log && y <= 0);
   },
 
-  value(view, s, i) {
-    const { shape, values } = view.arrays.values, n = shape[shape.length - 1], lines = shape[shape.length - 2];
+  bands(view, s) { // the corners of what lies around a line, out along its top and back along its foot
+    if (!view.arrays.low) return [];
+    const xs = view.arrays.xs.values, at = Array.from(xs.keys()).filter((i) => LINES.shown(view, s, i));
+    const edge = (name) => at.map((i) => [view.px(xs[i]), view.py(LINES.value(view, s, i, name))]);
+    return [...edge("high"), ...edge("low").reverse()];
+  },
+
+  value(view, s, i, name = "values") {
+    const { shape, values } = view.arrays[name], n = shape[shape.length - 1], lines = shape[shape.length - 2];
     const frame = shape.length === 3 && shape[0] > 1 ? view.frame : 0;
     return values[(frame * lines + s) * n + i];
   },
@@ -149,6 +156,14 @@ const LINES = {
     pen.beginPath();
     pen.rect(ROOM.left, ROOM.top - 6, view.inner[0] + 8, view.inner[1] + 12);
     pen.clip();
+    meta.series.forEach((_, s) => {
+      pen.fillStyle = LINES.colour(view, s);
+      pen.globalAlpha = 0.18;
+      pen.beginPath();
+      for (const [x, y] of LINES.bands(view, s)) pen.lineTo(x, y);
+      pen.fill();
+      pen.globalAlpha = 1;
+    });
     meta.series.forEach(({ dash, dots }, s) => {
       pen.strokeStyle = pen.fillStyle = LINES.colour(view, s);
       pen.lineWidth = 2.5;
@@ -255,6 +270,8 @@ const LINES = {
     }
     meta.series.forEach(({ dash, dots }, s) => {
       const colour = LINES.colour(view, s), [line, squares] = LINES.path(view, s);
+      const corners = LINES.bands(view, s).map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
+      if (corners.length) parts.push(`<path d="M${corners.join("L")}Z" fill="${colour}" fill-opacity="0.18"/>`);
       path(line, colour, `stroke-width="2.5"${dash ? ' stroke-dasharray="6 4"' : ""}`);
       if (dots) path(squares, colour, 'stroke-width="6"');
     });
