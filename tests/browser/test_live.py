@@ -126,6 +126,26 @@ def test_the_mouse_clicks_a_cell_too(visit):
     visit.check()
 
 
+def test_a_picture_far_from_the_screen_follows_once_it_comes_near(visitor):
+    """It is not drawn while nobody sees it, and says at once what it will show."""
+    low = {"width": 1280, "height": 420}
+    page = (visit := visitor(viewport=low).open(ATTENTION + "?step=weights")).page
+    canvas = page.locator("[data-key=tour] canvas").first
+    before = canvas.evaluate("c => c.toDataURL()")
+    assert canvas.bounding_box()["y"] > 420 + 250
+    slider = visit.signature().locator("input[type=range]")
+    slider.evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input', { bubbles: true })); }")
+    assert canvas.evaluate("c => c.toDataURL()") == before
+    page.locator("[data-key=tour] input[type=range]").wait_for(state="attached")
+    canvas.scroll_into_view_if_needed()
+    page.wait_for_function("([c, before]) => c.toDataURL() !== before", arg=[canvas.element_handle(), before])
+    fresh = visitor(viewport=low).open(ATTENTION + "?step=weights&temperature=10")
+    there = fresh.page.locator("[data-key=tour] canvas").first
+    there.scroll_into_view_if_needed()
+    assert there.evaluate("c => c.toDataURL()") == canvas.evaluate("c => c.toDataURL()")
+    visit.check()
+
+
 def test_a_link_means_the_same_above_and_below(visit):
     """A click in the map is told to the two ways of cutting; a click in their list is told to the map."""
     page = visit.open(ATTENTION + "?depth=all&ranking=true").page

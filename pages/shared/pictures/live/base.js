@@ -52,6 +52,7 @@ const ROOM = "live-room"; // the room that all pictures have is another one
 export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
 const PACES = [0.5, 1, 2, 4, 8]; // steps a second of a slider that runs by itself
+const NEAR = "200px"; // to the screen: a picture is drawn before it is seen
 const AFTER_MOVES = 120; // ms after the last frame before it is described
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -1e9], End: [0, 1e9] };
 
@@ -72,6 +73,8 @@ export function download(name, blob) {
 
 export class View {
   frame = 0;
+  near = true; // to the screen
+  late = false; // drawn at another frame than it stands at
   /** @type {any} */ meta = null; // what Python says: Common and the painter's own
   /** @type {Record<string, Numbers>} */ arrays = {};
   /** @type {Record<string, any>} */ state = {};
@@ -101,6 +104,8 @@ export class View {
     painter.build?.(this);
     this.sizes = new ResizeObserver(() => this.resize());
     this.sizes.observe(this.root);
+    this.sight = new IntersectionObserver((seen) => this.inSight(seen.at(-1).isIntersecting), { rootMargin: NEAR });
+    this.sight.observe(this.root);
     this.hear = (event) => this.follow(event.detail);
     window.addEventListener(TOGETHER, this.hear);
     this.fit = () => {
@@ -113,6 +118,7 @@ export class View {
 
   close() {
     this.sizes.disconnect();
+    this.sight.disconnect();
     window.removeEventListener(ROOM, this.fit);
     window.removeEventListener(TOGETHER, this.hear);
     Object.values(this.timers).forEach(clearTimeout);
@@ -223,6 +229,11 @@ export class View {
 
   draw() {
     this.painter.draw?.(this);
+    this.late = false;
+    this.tell();
+  }
+
+  tell() {
     const { slider, captions } = this.meta;
     if (slider && this.range) this.value.textContent = slider.shown[this.frame];
     this.note.hidden = !captions;
@@ -385,7 +396,14 @@ export class View {
     const slider = this.meta?.slider;
     if (from === this || !slider?.together || slider.name !== name || slider.stops.length !== stops || this.held || !this.range) return;
     this.go(frame);
-    this.draw();
+    if (this.near) return void this.draw();
+    this.late = true; // far from the screen: what it says is true at once, what it shows once it comes near
+    this.tell();
+  }
+
+  inSight(near) {
+    this.near = near;
+    if (near && this.late && this.meta) this.draw();
   }
 
   let_go() {
