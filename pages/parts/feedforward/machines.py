@@ -9,6 +9,7 @@ from core.lab.text import SENTENCE
 from core.presets import presets
 from core.topics.feedforward import machines as lab
 from core.topics.feedforward import mixture as toy
+from pages.parts.feedforward import bends
 from pages.shared import controls, frame, readers
 from pages.shared.asks import check as checks
 from pages.shared.pictures import live, stack
@@ -104,7 +105,7 @@ def timing() -> None:
             "With «n» experts, one grouped product takes «times» of the time of one product an expert; the results are the same to «gap».",
             n=most.experts,
             times=f"{most.grouped / most.by_expert:.0%}",
-            gap=f"{max(r.gap for r in rows):.0e}",
+            gap=bends.power(max(r.gap for r in rows)),
         )
     prose("feedforward", "grouped", tokens=lab.TOKENS, rounds=lab.ROUNDS)
 

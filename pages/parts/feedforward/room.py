@@ -181,7 +181,7 @@ def gauges(here: one.Inside, turned: one.Turned) -> list[painter.Gauge]:
     if here.gate is not None:
         gate = float(here.gate[-1])
         made.append({"name": _("gate"), "value": gate, "high": max(6.0, abs(gate)), "moves": False})
-        name = _("silu(gate) × up, with up = {up}").format(up=figures.number(float(here.up[-1])))
+        name = _("silu(gate) × up, with up = {up}").format(up=figures.number(float(here.up[-1]), 2))
     else:
         pre = float(here.up[-1])
         made.append(
