@@ -123,3 +123,19 @@ def test_any_text_and_any_link_gives_a_page(junk):
     app = open_page(PAGE, **GUESSED | junk)
     assert not app.exception
     assert picture(app, "moe_work")
+
+
+def test_the_routers_size_is_counted_and_not_a_saying():
+    said = words(open_page(PAGE, depth="all")).replace("\\", "")
+    assert f"{8 * 4096:,} numbers a block in Mixtral-8x7B v0.1, {256 * 7168:,} in DeepSeek-V3" in said
+
+
+def test_what_balancing_gains_is_the_difference_of_two_rows_of_its_table():
+    said = words(open_page(PAGE, depth="all", moe_balance="?")).replace("\\", "")
+    rows = {
+        row[1].strip(): float(row[2])
+        for row in (line.split("|") for line in said.splitlines())
+        if len(row) == 5 and "–" in row[3]
+    }
+    gain = rows["no balancing"] - rows["balancing loss × 0.1"]
+    assert f"gains little: {gain:.3f} nats" in said

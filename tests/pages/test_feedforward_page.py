@@ -204,3 +204,24 @@ def test_check_yourself_and_the_mistakes():
 def test_the_page_is_as_it_was_left():
     app = open_page(PAGE, ffn_text="She ran as", ffn_block="2", ffn_neuron="363")
     assert picture(come_back(app, PAGE), "neuron")[0]["names"][0] == ["<s>", "She", "ran", "as"]
+
+
+def test_the_gallery_names_a_neuron_only_when_it_is_asked():
+    app = open_page(PAGE, depth="idea", ffn_found="2.363")
+    assert app.selectbox(key="ffn_found_choice").options[0] == "neuron 2.363"
+    assert "very, so, too, as" not in words(app)
+    assert "132 of 148" not in words(app)
+    assert "very, so, too, as" in words(open_page(PAGE, depth="idea", ffn_found="2.363", at="fires-2-363"))
+
+
+def test_another_neuron_is_another_question_with_a_twin_of_its_own():
+    app = open_page(PAGE, ffn_mute="half", ffn_found="2.363")
+    app.button(key="ffn_put").click().run()
+    assert app.segmented_control(key="ffn_mute_choice").value is None
+    assert address(app)["ffn_twin"] == "She ran to"
+
+
+def test_who_does_not_know_is_not_told_that_he_was_right():
+    said = words(open_page(PAGE, depth="idea", ffn_halve="?")).replace("\\", "")
+    assert "0: the neuron that is missed most, 0.569, leaves 0.945" in said
+    assert "True: many" not in said

@@ -14,7 +14,7 @@ from torch import Tensor
 from core.nets import mixture as net
 from core.topics.feedforward.mixture import routing
 
-MACHINES = 4
+MACHINES, BLOCKS = 4, net.CONFIG.n_layers
 BYTES = 2  # a number in bf16
 TOKENS, WIDTH, HIDDEN = 512, 64, 64  # of the products that are timed
 CROWDS = (8, 64, 256)  # how many experts they are split among

@@ -136,7 +136,8 @@ def explained(kind: str, block: int = BLOCK) -> float:
 
 @dataclass(frozen=True)
 class Real:
-    """A published mixture. used: parameters that one token meets; experts, active, shared: in each sparse block."""
+    """A published mixture. used: parameters that one token meets; experts, active, shared and the router's numbers:
+    in each sparse block."""
 
     name: str
     whole: int
@@ -144,6 +145,7 @@ class Real:
     experts: int
     active: int
     shared: int
+    router: int
 
 
 def published() -> list[Real]:
@@ -153,7 +155,17 @@ def published() -> list[Real]:
         preset = presets()[id]
         c, moe = preset.config, preset.config.moe
         assert moe is not None
-        found.append(Real(preset.name, total(c), costs.active(c), moe.n_experts, moe.n_active, moe.n_shared))
+        found.append(
+            Real(
+                preset.name,
+                total(c),
+                costs.active(c),
+                moe.n_experts,
+                moe.n_active,
+                moe.n_shared,
+                c.d_model * moe.n_experts,
+            )
+        )
     return found
 
 

@@ -147,8 +147,13 @@ def _swapped() -> None:
         )
     with right:
         numbers = {name: f"{losses[name]:.2f}" for name in SWAPPED}
-        prose("feedforward", "swapped", **numbers, blind=f"{np.log(subject.config().vocab_size):.1f}")
+        prose("feedforward", "swapped", **numbers, blind=_blind())
     code.show(ff.FFN_ACT)
+
+
+def _blind() -> str:
+    """The loss of equal chances for all words."""
+    return f"{np.log(subject.config().vocab_size):.1f}"
 
 
 # ---- a curve out of bent units ----
@@ -359,4 +364,4 @@ def volume(text: Text) -> None:
         best=f"{best:.0%}", loss=f"{min(shown):.2f}", whole=f"{shown[stops.index(1.0)]:.2f}", off=f"{shown[0]:.2f}"
     )
     st.markdown(filled(_("Off it costs «off», as trained «whole»; the lowest, «loss», is at «best»."), **at))
-    prose("feedforward", "volume")
+    prose("feedforward", "volume", off=f"{recorded.volume_losses()[-1][0]:.2f}", blind=_blind())

@@ -20,7 +20,7 @@ RULES = {
     "chance": N_("chance chooses"),
 }
 SHORT = {"own": N_("its own"), "set": N_("one set"), "chance": N_("chance")}
-ROLES = {"own": "v", "set": "warn", "chance": "quiet"}
+ROLES = {"own": "ffn", "set": "warn", "chance": "quiet"}
 OPTIONS = {
     "neither": N_("neither does much harm"),
     "set": N_("only the fixed half does"),
@@ -29,7 +29,7 @@ OPTIONS = {
 }
 TRUE = N_(
     "Chosen anew for every word, half of the neurons gives «own» nats, against «whole» with all. "
-    "One half fixed for all words, the best there is: «fixed»."
+    "One half fixed for all words, the one that writes most on average: «fixed»."
 )
 WRONG = {
     "neither": N_(
@@ -40,7 +40,7 @@ WRONG = {
     "both": N_(
         "Half of the work is no harm in itself: chosen anew the loss is «own», with all «whole». Fixed, it is «fixed»."
     ),
-    "?": N_("Drag the slider to half: chosen anew «own», fixed «fixed», all «whole»."),
+    "?": N_("The slider stands at half: chosen anew «own», fixed «fixed», all «whole»."),
 }
 
 
@@ -99,7 +99,9 @@ def _losses(kept: controls.Dial, stops: tuple[int, ...]) -> None:
         live.Picture(
             key="ffn_kept",
             quantity="loss",
-            says=_("The loss on held-out stories against the number of neurons kept, for three rules."),
+            says=_(
+                "The loss on stories that the model wrote itself, against the number of neurons kept, for three rules."
+            ),
             slider=kept.slider(together=True),
             captions=captions,
             released=kept.receive,
@@ -131,7 +133,7 @@ def _next_word(kept: controls.Dial, stops: tuple[int, ...], found: needed.Needed
         ghost=np.full(len(needed.RULES), answer.p),
         high=1.0,
         percent=True,
-        role="v",
+        role="ffn",
         column=_("rule"),
     )
     if few:
@@ -154,7 +156,7 @@ def grains() -> None:
         np.concatenate([table, np.full((1, len(sizes)), whole)]),
         sizes,
         [
-            Series(_("a router that knows"), "v", dots=True),
+            Series(_("a router that knows"), "ffn", dots=True),
             Series(_("a trained linear router"), "warn", dots=True),
             Series(_("all neurons"), "quiet", dash=True),
         ],

@@ -11,8 +11,8 @@ from core.lab import text as sentence
 from core.topics.feedforward import neuron as one
 from core.topics.feedforward import recorded
 from pages.parts.feedforward import strips
-from pages.parts.feedforward.room import NEURON, START, TWIN, read
-from pages.shared import controls, frame, readers, spine
+from pages.parts.feedforward.room import EXAMPLES, MUTE, NEURON, START, TWIN, read
+from pages.shared import controls, frame, headings, readers, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import lines, live
 from pages.shared.text import N_, _, filled, prose, say
@@ -38,13 +38,12 @@ SHOWN_WORDS, AT_IDEA = 5, 3  # words; contexts where only the idea is shown
 def gallery() -> None:
     """One list chooses a neuron: where it fires, what it writes, and what is missing without it."""
     every = recorded.gallery()
-    called = {name: f"{name} · {_(GALLERY[name][0])}" for name in GALLERY}
     name = controls.listed(
         _("Neuron"),
         tuple(GALLERY),
         next(iter(GALLERY)),
         key="ffn_found",
-        shown=called.get,
+        shown=lambda name: _("neuron {name}").format(name=name),
         label_visibility="collapsed",
     )
     found, text = every[name], GALLERY[name][1]
@@ -63,7 +62,7 @@ def gallery() -> None:
             only=True,
         )
     with right:
-        _fires(found)
+        headings.fold("What they have in common", lambda: _fires(found), name=f"fires {name}")
         _misses(one.Demo(sentence.of(read(text, START)), found.layer, found.neuron), text)
 
 
@@ -74,7 +73,10 @@ def _fires(found: recorded.Found) -> None:
         for word, on, every in found.words[:SHOWN_WORDS]
     )
     rare = dict(fires=f"{found.fires:,}", of=f"{found.of:,}")
-    st.markdown(filled(_("**Fires** at «fires» of «of» words: "), **rare) + words)
+    st.markdown(f"**{_(GALLERY[found.name][0])}**")
+    st.markdown(
+        filled(_("**Fires** (at least half as loudly as at its loudest) at «fires» of «of» words: "), **rare) + words
+    )
 
 
 def _misses(demo: one.Demo, text: str) -> None:
@@ -92,10 +94,12 @@ def _misses(demo: one.Demo, text: str) -> None:
 def _put(demo: one.Demo, text: str) -> None:
     config = subject.config()
     controls.Setting("ffn_text", START).keep(text)
-    controls.Setting("ffn_twin", TWIN).forget()
+    twins = {neuron: twin for _text, twin, neuron in EXAMPLES.values()}
+    controls.Setting("ffn_twin", TWIN).keep(twins.get((demo.layer, demo.neuron), TWIN))
     controls.Setting("ffn_block", NEURON[0], readers.of(range(config.n_layers))).keep(demo.layer)
     controls.Setting("ffn_neuron", NEURON[1], readers.of(range(config.d_ff))).keep(demo.neuron)
     controls.forget("ffn_factor")
+    predict.forget(MUTE)
 
 
 # ---- every neuron muted once ----
@@ -115,6 +119,12 @@ FEW = N_(
 )
 
 
+UNSURE = N_(
+    "«halved»: the neuron that is missed most, «worst», leaves «left» of «before». Many neurons work on this answer, "
+    "each does a little."
+)
+
+
 def muted_one_by_one() -> None:
     """How many neurons decide? A guess, then all of them in a row."""
     table = recorded.muted_one_by_one()
@@ -129,7 +139,7 @@ def muted_one_by_one() -> None:
         N_("“«text»”: mute each of «all» neurons, one at a time. How many of them halve p(“«word»”)?"),
         options,
         truth,
-        dict.fromkeys((*options, predict.UNSURE), MANY) | {truth: SPREAD, "3": FEW},
+        dict.fromkeys(options, MANY) | {"3": FEW, truth: SPREAD, predict.UNSURE: UNSURE},
     )
     answered = predict.ask(
         asked,
@@ -185,7 +195,7 @@ def gate_times_up() -> None:
         p = frame.cached(one.twin, demo, (ending,), (1.0, 0.0))[:, 0]
         numbers = (f"{float(x[-1]):.2f}".replace("-", "−") for x in (here.gate, here.up, here.value))
         rows.append(f"| {text} | " + " | ".join((*numbers, *(f"{q:.3f}" for q in p))) + " |")
-    titles = (_("sentence"), _("gate"), _("up"), _("product"), "p(·ed)", _("muted"))
+    titles = (_("sentence"), _("gate"), _("up"), _("silu(gate) × up"), "p(·ed)", _("muted"))
     st.markdown("| " + " | ".join(titles) + " |\n|---|" + "---:|" * 5 + "\n" + "\n".join(rows))
     strong = frame.cached(one.inside, one.Demo(sentence.of(read(START, START)), *NEURON)).value[-1]
     likes = one.Demo(sentence.of(read(CASES[2], START)), *NEURON)

@@ -9,6 +9,7 @@ from core.lab.text import SENTENCE
 from core.presets import presets
 from core.topics.feedforward import machines as lab
 from core.topics.feedforward import mixture as toy
+from pages.parts.feedforward import bends
 from pages.shared import controls, frame, readers
 from pages.shared.asks import check as checks
 from pages.shared.pictures import live, stack
@@ -29,13 +30,21 @@ HOMES = controls.Setting("moe_homes", START, _homes)
 def four(text: str) -> None:
     """A machine is a column of buttons, one for each of its experts; a press moves the expert on to the next."""
     letters = toy.letters_of(text, SENTENCE)
+    prose(
+        "feedforward",
+        "machines",
+        letters=len(letters),
+        n=lab.MACHINES,
+        trips=len(letters) * lab.BLOCKS,
+        blocks=lab.BLOCKS,
+    )
     homes = HOMES.now()
     for machine, column in enumerate(st.columns(lab.MACHINES, gap="small")):
-        with column.container(border=True, key=f"machine_{machine}"):
-            st.markdown(f"**{_machine(machine)}**")
+        with column.container(border=True, horizontal=True, vertical_alignment="center", key=f"machine_{machine}"):
+            st.markdown(f"**{_machine(machine)}**", width="content")
             for expert in (e for e, home in enumerate(homes) if home == machine):
                 label = _("expert {n} →").format(n=expert + 1)
-                st.button(label, key=f"moe_home_{expert}", on_click=_moved, args=(expert,), width="stretch")
+                st.button(label, key=f"moe_home_{expert}", on_click=_moved, args=(expert,))
     with st.container(horizontal=True):
         st.button(_("Fewest trips for this text"), key="moe_best", on_click=lambda: HOMES.keep(lab.best(letters)))
         st.button(_("As at first"), key="moe_again", on_click=HOMES.forget)
@@ -49,7 +58,6 @@ def four(text: str) -> None:
         bytes=f"{found.bytes:,}",
         wait=f"{found.wait:.2f}",
     )
-    prose("feedforward", "machines", letters=len(letters), n=lab.MACHINES)
 
 
 def _machine(machine: int) -> str:
@@ -73,7 +81,7 @@ def _work(found: lab.Traffic) -> None:
         np.stack([own, found.work - own], -1).astype(np.float64),
         [_machine(m) for m in range(lab.MACHINES)],
         [_("its own letters"), _("came from elsewhere")],
-        roles=("v", "warn"),
+        roles=("ffn", "warn"),
         high=float(max(found.moves / 2, found.work.max())),
     )
 
@@ -97,7 +105,7 @@ def timing() -> None:
             "With «n» experts, one grouped product takes «times» of the time of one product an expert; the results are the same to «gap».",
             n=most.experts,
             times=f"{most.grouped / most.by_expert:.0%}",
-            gap=f"{max(r.gap for r in rows):.0e}",
+            gap=bends.power(max(r.gap for r in rows)),
         )
     prose("feedforward", "grouped", tokens=lab.TOKENS, rounds=lab.ROUNDS)
 
@@ -115,7 +123,7 @@ def check() -> None:
         key="moe_wire",
         hint=N_("One vector: width times 2 bytes. It goes there and comes back, for each expert, in each block."),
         how=N_("«width» × 2 bytes × 2 ways × «active» experts × «blocks» blocks / 2²⁰ = «answer» MiB."),
-        width=width,
+        width=f"{width:,}",
         active=active,
         blocks=blocks,
     )

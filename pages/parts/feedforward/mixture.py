@@ -58,7 +58,7 @@ WRONG = {
     "third": N_("More: at step «step» one expert gets «most» of all letters. At the end it is «end»."),
     "most": N_("Less: the most that one expert ever gets is «most», at step «step». At the end it is «end»."),
     "all": N_("Nearly, for a moment: «most» at step «step». But it heals in part, to «end» at the end."),
-    "?": N_("Drag the slider to step «step»: one expert gets «most»."),
+    "?": N_("Drag the slider to step «step»: there one expert gets «most», mean of «seeds» runs."),
 }
 
 
@@ -122,14 +122,14 @@ def losses() -> None:
     found, (whole, used) = frame.cached(toy.losses), toy.parameters()
     head = [f"| {_('trained')} | {_('loss, nats a letter')} | {_('lowest to highest')} |", "|---|---:|---:|"]
     rows = [
-        f"| {_((KINDS | OTHERS)[kind])} | {mean:.2f} | {low:.2f} – {high:.2f} |"
+        f"| {_((KINDS | OTHERS)[kind])} | {mean:.3f} | {low:.3f} – {high:.3f} |"
         for kind, (low, mean, high) in found.items()
     ]
     st.markdown("\n".join([*head, *rows]))
-    gain = f"{found['none'][1] - found['aux'][1]:.2f}"
-    spread = f"{max(high - low for low, _mean, high in found.values()):.2f}"
+    gain = f"{round(found['none'][1], 3) - round(found['aux'][1], 3):.3f}"
+    spread = f"{max(round(high, 3) - round(low, 3) for low, _mean, high in found.values()):.3f}"
     sizes = dict(whole=f"{whole:,}", used=f"{used:,}", seeds=len(net.SEEDS), steps=net.STEPS)
-    means = {kind: f"{found[kind][1]:.2f}" for kind in ("aux", "dense", "wide")}
+    means = {kind: f"{found[kind][1]:.3f}" for kind in ("aux", "dense", "wide")}
     prose("feedforward", "losses", gain=gain, spread=spread, **sizes, **means)
 
 
@@ -145,7 +145,7 @@ def several() -> None:
         ),
         found.loss[None],
         ks,
-        [Series(_(KINDS["aux"]), "v", dots=True)],
+        [Series(_(KINDS["aux"]), "ffn", dots=True)],
         x=Axis(_("experts a letter, k")),
         y=Axis(_("loss, nats a letter")),
         tall=200,
@@ -180,7 +180,7 @@ def seats() -> None:
                 np.stack([found.seated, found.turned_away], -1).astype(np.float64),
                 _names(),
                 [_("seated"), _("no seat")],
-                roles=("v", "warn"),
+                roles=("ffn", "warn"),
                 high=max(most, float((found.seated + found.turned_away).max())),
             )
     prose("feedforward", "seats", **seat_numbers())
@@ -293,7 +293,7 @@ def _draw_sankey(signs: list[str], links: list[tuple[str, int, int]], says: str)
 
     used = sorted({e for _a, e, _n in links})
     names = [*(BLANK if s == " " else s for s in signs), *(_("expert {n}").format(n=e + 1) for e in used)]
-    ink = [figures.colour("quiet")] * len(signs) + [figures.colour("v")] * len(used)
+    ink = [figures.colour("quiet")] * len(signs) + [figures.colour("ffn")] * len(used)
     flow: dict[str, Any] = dict(
         source=[signs.index(a) for a, _e, _n in links],
         target=[len(signs) + used.index(e) for _a, e, _n in links],
@@ -323,16 +323,16 @@ def published() -> None:
         [_("met by one token"), _("experts it is not sent to")],
         roles=("a", "quiet"),
     )
-    names = (_("experts a block"), _("a token meets"), _("stored"), _("used by a token"), _("share"))
-    head = [f"| | {' | '.join(names)} |", "|---|---:|---:|---:|---:|---:|"]
+    names = (_("experts in a block that a token meets"), _("used by a token"), _("share"))
+    head = [f"| | {' | '.join(names)} |", "|---|---:|---:|---:|"]
     rows = []
     for one in found:
-        meets = f"{one.active}" + (f" + {one.shared} {_('shared')}" if one.shared else "")
-        rows.append(
-            f"| {plain(one.name)} | {one.experts} | {meets} | {one.whole:,} | {one.used:,} | {one.used / one.whole:.0%} |"
-        )
+        meets = f"{one.active} / {one.experts}" + (f" + {one.shared} {_('shared')}" if one.shared else "")
+        rows.append(f"| {plain(one.name)} | {meets} | {one.used:,} | {one.used / one.whole:.0%} |")
     st.markdown("\n".join([*head, *rows]))
-    prose("feedforward", "published")
+    small, large = min(found, key=lambda one: one.router), max(found, key=lambda one: one.router)
+    sizes = dict(least=f"{small.router:,}", most=f"{large.router:,}")
+    prose("feedforward", "published", small=small.name, large=large.name, **sizes)
     st.page_link(
         "pages/14_ledger.py",
         label=_("Every tensor of them, counted: the ledger"),

@@ -43,8 +43,8 @@ def check(room: Room) -> None:
             key="ffn_check_width",
             hint=N_("Three maps have to share what two had."),
             how=N_("2 × «wide» = 3 × «answer», which is 8/3 of «d»."),
-            d=1536,
-            wide=4 * 1536,
+            d=f"{1536:,}",
+            wide=f"{4 * 1536:,}",
         )
 
 

@@ -14,7 +14,7 @@ from core.topics.feedforward import neuron as one
 from pages.parts.feedforward import neuron as painter
 from pages.shared import controls, frame, readers, spine, story
 from pages.shared.asks import predict
-from pages.shared.pictures import live
+from pages.shared.pictures import figures, live
 from pages.shared.text import N_, _, filled, prose, say
 
 START = "He could not find it. He wonder"
@@ -113,7 +113,7 @@ WRONG = {
     ),
     "most": N_("One of «all» could well be that small a help, but this one leaves «after» of «before»."),
     "half": N_("Sharing the work between two would leave half. Here it is «after» of «before»."),
-    "little": N_("Not here: «after» of «before» is left. Others write the same ending, or nobody needed this one."),
+    "little": N_("Not here: «after» of «before» is left. Others write the same, or nobody needed this one."),
     "?": N_("Drag the slider to 0 and read the violet bar: «after», before «before»."),
 }
 
@@ -181,7 +181,7 @@ def gauges(here: one.Inside, turned: one.Turned) -> list[painter.Gauge]:
     if here.gate is not None:
         gate = float(here.gate[-1])
         made.append({"name": _("gate"), "value": gate, "high": max(6.0, abs(gate)), "moves": False})
-        name = _("silu(gate) × up")
+        name = _("silu(gate) × up, with up = {up}").format(up=figures.number(float(here.up[-1]), 2))
     else:
         pre = float(here.up[-1])
         made.append(
@@ -196,4 +196,5 @@ def gauges(here: one.Inside, turned: one.Turned) -> list[painter.Gauge]:
 
 def told(room: Room) -> None:
     """What to do with the picture."""
-    prose("feedforward", "neuron" if one.gated(room.demo.text) else "neuron_plain", name=room.name)
+    width = subject.config(room.demo.text.subject).d_ff
+    prose("feedforward", "neuron" if one.gated(room.demo.text) else "neuron_plain", name=room.name, n=width)

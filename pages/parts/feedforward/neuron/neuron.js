@@ -35,13 +35,13 @@ const NEURON = {
     const { meta, width } = view, pen = view.canvas.getContext("2d"), wide = width >= WIDE;
     const half = wide ? Math.round(0.46 * width) : width;
     view.here = NEURON.lay(view, pen, meta.names[0], width);
-    view.there = NEURON.lay(view, pen, meta.names[1], wide ? half + 60 : width);
+    view.there = NEURON.lay(view, pen, meta.names[1], wide ? half - 28 : width);
     const first = HEAD + view.here.rows * (BOX + 4) + GAP, gauges = meta.gauges.length * GAUGE, bars = HEAD + meta.candidates.length * BAR;
     view.gauges = { x: 0, y: first, w: wide ? half - 28 : width };
     view.bars = wide ? { x: half, y: first, w: width - half } : { x: 0, y: first + gauges + GAP, w: width };
     const second = wide ? first + Math.max(gauges, bars) + GAP : view.bars.y + bars + GAP;
     const strip = HEAD + view.there.rows * (BOX + 4);
-    view.twin = { y: second, x: wide ? half + 76 : 0, top: wide ? second + HEAD - 4 : second + strip + 4, w: wide ? width - half - 76 : width };
+    view.twin = { y: second, x: wide ? half : 0, top: wide ? second + HEAD - 4 : second + strip + 4, w: wide ? width - half : width };
     view.high = wide ? second + Math.max(strip, HEAD + meta.beside.length * BAR) : second + strip + meta.beside.length * BAR + 6;
     view.pen = sized(view.canvas, width, view.high, view.ratio);
   },
@@ -102,7 +102,7 @@ const NEURON = {
       pen.fillRect(x, y, wide, BOX);
       const ink = view.scale.ink(value);
       NEURON.text(view, names[from + k], x + wide / 2, y + 13, { size: 15, bold: last, colour: ink, align: "center", most: wide - 4 });
-      NEURON.text(view, value ? signed(value.toFixed(2)) : "0", x + wide / 2, y + 31, { size: 12, colour: ink, align: "center" });
+      NEURON.text(view, Math.abs(value) >= 0.005 ? signed(value.toFixed(2)) : "0", x + wide / 2, y + 31, { size: 12, colour: ink, align: "center" });
       if (!last) return;
       pen.strokeStyle = view.ink;
       pen.lineWidth = 2;

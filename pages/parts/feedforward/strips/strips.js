@@ -89,7 +89,7 @@ const STRIPS = {
         pen.font = `${here ? 700 : 400} 15px ${view.font}`;
         pen.fillText(clip(pen, names[i], box.wide - 2), box.x + box.wide / 2, box.y + 14);
         pen.font = `12px ${view.font}`;
-        if (box.tall === BOX) pen.fillText(value ? signed(value.toFixed(2)) : "0", box.x + box.wide / 2, box.y + 32);
+        if (box.tall === BOX) pen.fillText(Math.abs(value) >= 0.005 ? signed(value.toFixed(2)) : value ? "≈ 0" : "0", box.x + box.wide / 2, box.y + 32);
         if (!here) return;
         pen.strokeStyle = view.colours.mark;
         pen.lineWidth = 2.5;
