@@ -70,7 +70,7 @@ def _off(given: Text) -> None:
                 quantity="story_loss",
                 says=_("Mean loss on the stories with norms or skips switched off; lower is better."),
             ),
-            [*(_(NAMES[name]) for name in sw.WAYS), _("guessing")],
+            [*(_(NAMES[name]) for name in sw.WAYS), _("blind guessing")],
             np.array([*lost.ways.values(), guess]),
             marked=len(sw.WAYS),
             column=_("nats a token"),
@@ -96,13 +96,13 @@ def _ask(lost: sw.Losses, guess: float) -> None:
     }
     options = {
         "little": N_("a little worse"),
-        "guessing": N_("as bad as guessing"),
-        "worse": N_("far worse than guessing"),
+        "guessing": N_("as bad as blind guessing"),
+        "worse": N_("far worse than that"),
     }
     inner = lost.ways["inner"]
     answer = "worse" if inner > 1.5 * guess else "guessing" if inner > 0.7 * guess else "little"
     question = N_(
-        "All norms inside the blocks off, the last one on. Loss on the stories, now «then»; guessing: «guess»?"
+        "Guess first: all norms inside the blocks off, the last one on. The loss on the stories, now «then», is … (blind guessing: «guess»)"
     )
     numbers = dict(now=f"{inner:.1f}", then=f"{lost.ways['trained']:.2f}", guess=f"{guess:.2f}")
     predict.ask(predict.Prediction(OFF, question, options, answer, because), **numbers)
