@@ -109,12 +109,12 @@ def _ask(lost: sw.Losses, guess: float) -> None:
 
 
 def _table(given: Text, found: sw.Wirings) -> None:
-    lost, names = sw.losses(), {f"w{i}": text.called(id, given.subject) for i, id in enumerate(found.loud)}
-    titles = (_("wiring"), "p(«word»)", _("likeliest"), _("its p"), _("cosine with its own row"), _("stories"))
-    head = "| " + " | ".join(titles) + " |\n|---|---:|---|---:|---:|---:|\n"
+    names = {f"w{i}": text.called(id, given.subject) for i, id in enumerate(found.loud)}
+    titles = (_("wiring"), "p(«word»)", _("likeliest"), _("its p"), _("cosine"))
+    head = "| " + " | ".join(titles) + " |\n|---|---:|---|---:|---:|\n"
     numbers = zip(sw.WAYS, found.p, found.sure, found.same, strict=True)
     rows = [
-        f"| {_(NAMES[name])} | {p:.3f} | «w{i}» | {sure:.4f} | {same:.2f} | {lost.ways[name]:.2f} |"
+        f"| {_(NAMES[name])} | {p:.3f} | «w{i}» | {sure:.4f} | {same:.2f} |"
         for i, (name, p, sure, same) in enumerate(numbers)
     ]
     st.markdown(filled(head + "\n".join(rows), word=text.called(found.answer, given.subject), **names))
