@@ -5,6 +5,7 @@ import pytest
 
 from core.lab import text as sentence
 from core.topics.norms import contributions, loudness, readings, vectors
+from pages.parts.norms import loudness as parts
 from tests.pages.opening import address, come_back, open_page, picture, words
 
 PAGE = "11_norms"
@@ -56,13 +57,36 @@ def test_each_station_has_a_guess_of_its_own(station, verdict):
     assert "**Right.**" in shown
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        (0.986, 0.95, "stays"),
+        (0.986, 0.9, "less"),
+        (0.5, 0.24, "gone"),
+        (0.5, 0.56, "more"),
+        (0.042, 0.084, "more"),  # an unlikely answer that doubles does not stay
+        (0.042, 0.025, "less"),
+        (0.042, 0.045, "stays"),
+    ],
+)
+def test_what_counts_as_a_change_goes_by_the_answer(before, after, verdict):
+    assert parts._verdict(before, after) == verdict
+
+
+def test_every_guess_of_the_page_says_that_it_is_one():
+    app = open_page(PAGE)
+    asked = [prediction.question for prediction, _values in app.session_state["_asked_here"].values()]
+    assert len(asked) == 7
+    assert [one for one in asked if not one.startswith("Guess first: ")] == []
+
+
 def test_the_table_of_all_stations_waits_for_the_guess():
     app = open_page(PAGE, depth="idea")
     assert not [e for e in app.get("bidi_component") if "stations" in e.proto.id]
     app = open_page(PAGE, louder_last="stays", depth="idea")
     meta, arrays = picture(app, "stations")
     np.testing.assert_allclose(arrays["values"].reshape(7, 13), loudness.everywhere(TEXT), atol=1e-6)
-    assert meta["rows"][3] == "after block 2"
+    assert (meta["rows"][0], meta["rows"][3]) == ("the embedding", "block 2")
     assert "**Right.**" in words(app)
     assert "In one sentence:** a norm" in words(app)
 

@@ -183,6 +183,12 @@ class Struck:
     def worst(self) -> int:
         return int(np.abs(self.p - self.calm).argmax())
 
+    @property
+    def others(self) -> float:
+        """The size in the middle of all other tokens; its own where there is no other."""
+        rest = np.delete(self.size, self.worst)
+        return float(np.median(rest if len(rest) else self.size))
+
 
 def struck(text: Text, station: int = 2) -> Struck:
     """station: blocks before it."""

@@ -98,7 +98,9 @@ def _ask(found: dp.Profile) -> None:
     }
     options = {"fades": N_("almost nothing"), "same": N_("about as large"), "grows": N_("far larger")}
     answer = "grows" if left > 10 else "fades" if left < 0.1 else "same"
-    question = N_("«deepest» blocks with skips, **no norms**: the gradient at the bottom, beside the top's?")
+    question = N_(
+        "Guess first: «deepest» blocks with skips, **no norms**. The gradient at the bottom, beside the top's?"
+    )
     predict.ask(predict.Prediction(GUESS, question, options, answer, because), left=power(left), deepest=stacks.DEEPEST)
 
 
@@ -301,7 +303,7 @@ def _ask_learns(found: dict[str, wu.Learned]) -> None:
     options = {"well": N_("as well as with skips"), "slower": N_("a little slower"), "nothing": N_("hardly anything")}
     answer = "nothing" if end > alone - 0.1 else "slower" if end > beside + 0.05 else "well"
     question = N_(
-        "Norms but no skips: «left» of the gradient reaches the bottom of «blocks» blocks, a healthy size. What does this net learn?"
+        "Guess first: norms but no skips. «left» of the gradient reaches the bottom of «blocks» blocks, a healthy size. What does it learn?"
     )
     numbers = dict(
         left=f"{left:.2f}", blocks=plan.depth, end=f"{end:.2f}", alone=f"{alone:.2f}", beside=f"{beside:.2f}"

@@ -20,7 +20,7 @@ from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, prose, say, unmarked
 
 STATION = 3  # blocks before it
-DENT = 0.05  # of probability: what counts as a change
+DENT = 0.05  # of probability: what counts as a change, at most
 LOUDER, LAST = "louder", "louder_last"  # the two guesses
 
 
@@ -57,6 +57,11 @@ def where(station: int) -> str:
     return unmarked(_("after block «i»"), i=station - 1)
 
 
+def _row(station: int) -> str:
+    """The same beside a table, where there is little room."""
+    return unmarked(_("block «i»"), i=station - 1) if station else _("the embedding")
+
+
 def dial(text: sentence.Text) -> controls.Dial:
     stops = numbers.factors(len(text))
     return controls.Dial("times", N_("The stream ×"), stops, 1.0, shown=tuple(times(x) for x in stops))
@@ -83,9 +88,10 @@ def _p(found: Turned, text: sentence.Text, factor: float) -> float:
 
 
 def _verdict(before: float, after: float) -> str:
-    if after > before + DENT:
+    dent = min(DENT, before / 4)  # of an answer that was unlikely before, a few percent are much
+    if after > before + dent:
         return "more"
-    return "gone" if after < before / 2 else "less" if before - after > DENT else "stays"
+    return "gone" if after < before / 2 else "less" if before - after > dent else "stays"
 
 
 OPTIONS = {
@@ -123,7 +129,7 @@ def prediction(demo: Demo) -> None:
         predict.Prediction(
             f"{LOUDER}{demo.station}",
             N_(
-                "Guess: multiply the stream «where» by «times». The next reader begins with a norm. “«word»”, «before», …"
+                "Guess first: multiply the stream «where» by «times». The next reader begins with a norm. “«word»”, «before», …"
             ),
             OPTIONS,
             answer,
@@ -230,7 +236,7 @@ def last_block(demo: Demo) -> None:
     answer = _verdict(before, after)
     because = dict.fromkeys((*OPTIONS, predict.UNSURE), NOTHING)
     because |= {"stays": N_("Only the last norm still reads, and it takes the factor out: «after», before «before».")}
-    asked = N_("And × «times» after the last block? “«word»”, «before», …")
+    asked = N_("Guess first: × «times» after the last block. “«word»”, «before», …")
     given = predict.ask(
         predict.Prediction(LAST, asked, OPTIONS, answer, because),
         times=f"{numbers.TOLD:g}",
@@ -248,7 +254,7 @@ def last_block(demo: Demo) -> None:
         found = numbers.law(demo)
         prose("norms", "why", where=where(demo.station), gap=f"{found.gap:.1g}", times=f"{numbers.TOLD:g}")
         if spine.deep():
-            prose("norms", "lens", where=where(demo.station), lens=f"{found.lens:.3f}")
+            prose("norms", "lens", where=where(demo.station), lens=f"{found.lens:.1%}")
     if spine.deep():
         headings.fold("The same on stories", lambda: _stories(demo))
 
@@ -263,10 +269,10 @@ def _stories(demo: Demo) -> None:
             says=_("The mean loss on short stories, for every station and factor."),
         ),
         costs,
-        rows=[where(k) for k in numbers.stations(demo.text)],
+        rows=[_row(k) for k in numbers.stations(demo.text)],
         columns=[times(x).replace("× ", "×") for x in numbers.COARSE],
         look=matrix.Look(
-            row_title=N_("multiplied"),
+            row_title=N_("multiplied after"),
             column_title=N_("factor"),
             row_role="a",
             column_role="quiet",
@@ -290,10 +296,14 @@ def _table(demo: Demo, table: np.ndarray, some: tuple[float, ...]) -> None:
             says=_("How likely the answer stays, for every station and factor."),
         ),
         table,
-        rows=[where(k) for k in numbers.stations(demo.text)],
+        rows=[_row(k) for k in numbers.stations(demo.text)],
         columns=[times(x).replace("× ", "×") for x in some],
         look=matrix.Look(
-            row_title=N_("multiplied"), column_title=N_("factor"), row_role="a", column_role="quiet", row_height=26
+            row_title=N_("multiplied after"),
+            column_title=N_("factor"),
+            row_role="a",
+            column_role="quiet",
+            row_height=26,
         ),
         row=demo.station,
     )

@@ -18,7 +18,7 @@ POOLED = {  # axis -> what is pooled, who does so
     "position": N_("one feature over all positions"),
     "batch": N_("one feature over all texts of the batch (BatchNorm)"),
 }
-PLACES = (N_("before attention {i}"), N_("before FFN {i}"))
+PLACES = (N_("attention {i}"), N_("FFN {i}"))
 STRUCK = 2  # blocks before the station where one number is struck out
 
 
@@ -58,8 +58,8 @@ def spread(text: sentence.Text) -> None:
     """The stream's numbers as a norm finds them and as it leaves them, norm by norm."""
     headings.section("Before and after each norm")
     found, many = frame.cached(numbers.before_and_after, text), subject.config(text.subject).n_layers
-    names = [_(PLACES[i % 2]).format(i=i // 2) for i in range(2 * many)] + [_("before the head")]
-    dial = controls.Dial("norm_at", N_("Norm"), tuple(range(len(names))), 0, shown=tuple(names))
+    names = [_(PLACES[i % 2]).format(i=i // 2) for i in range(2 * many)] + [_("the head")]
+    dial = controls.Dial("norm_at", N_("The norm before"), tuple(range(len(names))), 0, shown=tuple(names))
     told = _("spread {before} → {after}; with the gain {gained}")
     middles = (numbers.BINS[:-1] + numbers.BINS[1:]) / 2
     left, right = st.columns([3, 2], gap="medium")
@@ -149,7 +149,7 @@ def _told(text: sentence.Text, found: numbers.Struck) -> None:
         number=int(found.number[worst]),
         value=_number(found.value[worst]),
         size=_number(found.size[worst]),
-        others=_number(float(np.median(found.size))),
+        others=_number(found.others),
         word=sentence.called(found.answer, text.subject),
         before=f"{found.calm:.1%}",
         after=f"{found.p[worst]:.1%}",

@@ -70,7 +70,7 @@ def _off(given: Text) -> None:
                 quantity="story_loss",
                 says=_("Mean loss on the stories with norms or skips switched off; lower is better."),
             ),
-            [*(_(NAMES[name]) for name in sw.WAYS), _("guessing")],
+            [*(_(NAMES[name]) for name in sw.WAYS), _("blind guessing")],
             np.array([*lost.ways.values(), guess]),
             marked=len(sw.WAYS),
             column=_("nats a token"),
@@ -96,25 +96,25 @@ def _ask(lost: sw.Losses, guess: float) -> None:
     }
     options = {
         "little": N_("a little worse"),
-        "guessing": N_("as bad as guessing"),
-        "worse": N_("far worse than guessing"),
+        "guessing": N_("as bad as blind guessing"),
+        "worse": N_("far worse than that"),
     }
     inner = lost.ways["inner"]
     answer = "worse" if inner > 1.5 * guess else "guessing" if inner > 0.7 * guess else "little"
     question = N_(
-        "All norms inside the blocks off, the last one on. Loss on the stories, now «then»; guessing: «guess»?"
+        "Guess first: all norms inside the blocks off, the last one on. The loss on the stories, now «then», is … (blind guessing: «guess»)"
     )
     numbers = dict(now=f"{inner:.1f}", then=f"{lost.ways['trained']:.2f}", guess=f"{guess:.2f}")
     predict.ask(predict.Prediction(OFF, question, options, answer, because), **numbers)
 
 
 def _table(given: Text, found: sw.Wirings) -> None:
-    lost, names = sw.losses(), {f"w{i}": text.called(id, given.subject) for i, id in enumerate(found.loud)}
-    titles = (_("wiring"), "p(«word»)", _("likeliest"), _("its p"), _("cosine with its own row"), _("stories"))
-    head = "| " + " | ".join(titles) + " |\n|---|---:|---|---:|---:|---:|\n"
+    names = {f"w{i}": text.called(id, given.subject) for i, id in enumerate(found.loud)}
+    titles = (_("wiring"), "p(«word»)", _("likeliest"), _("its p"), _("cosine"))
+    head = "| " + " | ".join(titles) + " |\n|---|---:|---|---:|---:|\n"
     numbers = zip(sw.WAYS, found.p, found.sure, found.same, strict=True)
     rows = [
-        f"| {_(NAMES[name])} | {p:.3f} | «w{i}» | {sure:.4f} | {same:.2f} | {lost.ways[name]:.2f} |"
+        f"| {_(NAMES[name])} | {p:.3f} | «w{i}» | {sure:.4f} | {same:.2f} |"
         for i, (name, p, sure, same) in enumerate(numbers)
     ]
     st.markdown(filled(head + "\n".join(rows), word=text.called(found.answer, given.subject), **names))

@@ -140,13 +140,13 @@ def _guess(x: Vector) -> None:
     answer = {(True, False): "layer", (False, True): "rms", (True, True): "both", (False, False): "none"}[layer, rms]
     options = {"layer": N_("only LayerNorm's"), "rms": N_("only RMSNorm's"), "both": N_("both"), "none": N_("neither")}
     told = N_(
-        "LayerNorm takes the mean off first, and the 3 with it: its largest change is «layer». RMSNorm keeps the mean: «rms»."
+        "LayerNorm takes the mean off first, and the 3 with it: its largest change is «layer». RMSNorm keeps the mean: here it is «rms»."
     )
     because = dict.fromkeys((*options, predict.UNSURE), told)
     if answer == "rms":
         because["none"] = _("True of multiplying, not of adding. ") + _(told)
         because["both"] = _("Half of it. ") + _(told)
-    asked = N_("Guess: 3 is added to all six numbers. Whose output changes?")
+    asked = N_("Guess first: 3 is added to all six numbers. Whose output changes?")
     predict.ask(
         predict.Prediction(NOTICES, asked, options, answer, because),
         layer=_number(moved["shift"][0]) if layer else "0",
@@ -207,7 +207,7 @@ def undo() -> None:
                 released=GAIN.receive,
             ),
             found.rows,
-            rows=["A", _("A given back"), "B", _("B given back")],
+            rows=["A", _("A back"), "B", _("B back")],
             columns=[str(i) for i in range(4)],
             look=matrix.Look("", N_("number"), "a", "quiet", most=80, flat=34, legible=True),
         )

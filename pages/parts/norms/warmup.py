@@ -69,7 +69,9 @@ def _ask(found: dict[str, wu.Learned]) -> None:
         "post75": N_("Just this one is rescued by its slow start: «post75» nats. Without it: «post0»."),
         predict.UNSURE: true,
     }
-    question = N_("Four nets at the same high rate, norm before or after each part, warm-up or none. Which gets stuck?")
+    question = N_(
+        "Guess first: four nets at the same high rate, norm before or after each part, warm-up or none. Which gets stuck?"
+    )
     options = {name: NAMES[name] for name in ends}
     numbers = {name: f"{end:.2f}" for name, end in ends.items()}
     predict.ask(predict.Prediction(GUESS, question, options, answer, because), **numbers)
@@ -97,7 +99,7 @@ def _first_steps(found: dict[str, wu.Learned]) -> None:
     """What happens to the norm-after net with and without a warm-up: all tokens become one, and nothing comes down."""
     two = [found["post0"], found["post75"]]
     left, right = st.columns(2, gap="medium")
-    series = [Series(_(NAMES["post0"]), "warn"), Series(_(NAMES["post75"]), "v")]
+    series = [Series(_(NAMES["post0"]), "v"), Series(_(NAMES["post75"]), "v", dash=True)]
     step = Axis(_("step"), log=True)
     with left:
         picture = live.Picture(key="norm_alike", quantity="alike", says=_("How alike the tokens are, by step."))

@@ -70,6 +70,16 @@ def test_one_number_in_4032(text, word, before, after):
     assert np.median(found.size) * np.sqrt(288) == pytest.approx(2.1, abs=0.15)
 
 
+def test_the_others_are_the_others():
+    """Of two tokens, the size beside the giant's is that of the second, not the middle of both."""
+    text = sentence.of(sentence.read("Hello"))
+    found = readings.struck(text)
+    stream = subject.untouched(text)["block1.resid_post"].value
+    assert (len(text), found.worst) == (2, 0)
+    assert found.others == pytest.approx(np.sqrt(np.mean(stream[1] ** 2)), rel=1e-4)
+    assert found.others < found.size[0] / 4
+
+
 def test_not_every_answer_hangs_on_it():
     left = {}
     for words in ("Tom was very thirsty. He wanted to", "Anna is a girl. Tom is a", "Tom dropped the glass and it"):
