@@ -34,6 +34,7 @@ AXES = {
     "vocab": "V",
     "pair": "d_k/2",
     "frame": "F",
+    "kept": "T",
     "part": "P",
 }
 
