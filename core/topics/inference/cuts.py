@@ -18,7 +18,7 @@ from core.trace import to_numpy
 Kind = Literal["temperature", "top_k", "top_p", "min_p"]
 KINDS: tuple[Kind, ...] = ("top_p", "temperature", "top_k", "min_p")
 STOPS = 49
-SHOWN = 12  # words with a bar of their own; the others share one
+SHOWN = 10  # words with a bar of their own; the others share one
 NUCLEUS = 0.9  # of the question
 WRITTEN = 24  # tokens of the texts that are compared
 

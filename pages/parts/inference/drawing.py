@@ -95,7 +95,7 @@ def sieve(text: Text, at: int, guessed: bool) -> None:
             high=1.0,
             percent=True,
             hatched=True,
-            row=25,
+            row=22,
         )
     with right:
         prose("inference", kind)

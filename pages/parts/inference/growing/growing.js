@@ -20,7 +20,7 @@ import { fill, quoted, sentences } from "../../../shared/pictures/live/numbers.j
  */
 /** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
 
-const BAR = 25, WIDE = 640, HEAD = 26, SHELF = 26, SIDE = 190;
+const BAR = 25, WIDE = 640, HEAD = 26, SHELF = 26, SIDE = 156;
 
 const percent = (p) => `${(100 * p).toFixed(1)}%`;
 const mega = (x) => (x / 1e6).toLocaleString("en-US", { maximumFractionDigits: x < 1e8 ? 1 : 0 });
