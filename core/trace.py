@@ -34,6 +34,7 @@ AXES = {
     "vocab": "V",
     "pair": "d_k/2",
     "frame": "F",
+    "kept": "T",
     "part": "P",
     "one": "1",  # a number for each row, kept as an axis so that it can be taken off the row
 }

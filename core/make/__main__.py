@@ -13,7 +13,7 @@ import torch
 NAMES = (
     *("dates", "cheat", "neighbours", "healed", "places", "moe"),
     *("home", "sharing_losses", "place_losses", "long_losses", "story_losses", "reach_losses"),
-    *("norms", "norm_losses", "neurons", "needed"),
+    *("norms", "norm_losses", "neurons", "needed", "cache_losses"),
 )
 
 

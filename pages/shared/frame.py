@@ -58,7 +58,7 @@ CATALOG = {  # section -> pages; the order is the reading order. A page is shown
         Entry("14_ledger", "The ledger: parameters, FLOPs, memory", "What does a model cost?", 12),
     ),
     "Running and thinking": (
-        Entry("15_inference", "Running it", "What happens at every new word?", 12),
+        Entry("15_inference", "Running it: the cache", "What does a model compute for one new word?", 12),
         Entry("16_theory", "Theory and scaling", "What can such a machine learn?", 12),
         Entry("17_exam", "Exam room", "Can you answer it yourself?", 15),
     ),

@@ -205,6 +205,13 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
     ("probs", r"\mathrm{softmax}(xW_U)"): lambda at: softmax(at("norm_final") @ at["U"].T),
     ("next_logits", r"x_TW_U"): lambda at: norm(at["x"][-1], at["norm"]) @ at["U"].T,
     ("next_probs", r"\mathrm{softmax}(x_TW_U)"): lambda at: softmax(norm(at["x"][-1], at["norm"]) @ at["U"].T),
+    ("kept_keys", r"[K_{<t};\,K_t]"): lambda at: np.concatenate([at["K_before"], at["K_new"]], 1),
+    ("kept_values", r"[V_{<t};\,V_t]"): lambda at: np.concatenate([at["V_before"], at["V_new"]], 1),
+    ("drawn_from", r"p_i = \frac{[\,i \in N\,]\,e^{z_i/T}}{\sum_{j \in N} e^{z_j/T}}"): lambda at: (
+        np.array([(i in at["N"]) * np.exp(z / at["T"]) for i, z in enumerate(at["z"])])
+        / sum(np.exp(at["z"][j] / at["T"]) for j in at["N"])
+    ),
+    ("drawn", r"i \sim p"): lambda at: np.array(at["taken"]),
     ("written_probs", r"\mathrm{softmax}(xW_U)"): lambda at: softmax(at["x"] @ at["U"].T),
     ("source", r"t"): lambda at: at["t"],
     ("written", r"t"): lambda at: at["t"],

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import core
-from core import costs
+from core import costs, generation
 from core import softmax as soft
 from core.attention import ALLOWED, MASKED, SCALED, SCORES, WEIGHTS, K, Q, V, Z, allowed_pairs, attention
 from core.config import ModelConfig, Moe
@@ -218,6 +218,23 @@ def training() -> Iterator[Quantity]:
     yield from hold_all(trace, d=512, t=found.steps, w=warmup.WARMS)
 
 
+def written(model: Decoder) -> Iterator[Quantity]:
+    """Two tokens drawn from the four likeliest, and what is kept of each."""
+    trace, read = Trace(), Trace()
+    made = generation.sample(model, IDS, 2, seed=1, temperature=0.8, top_k=4, trace=trace)
+    model(torch.tensor([*IDS.tolist(), *made.ids]), trace=read)
+    for i, id in enumerate(made.ids):
+        n = len(IDS) + i
+        said = read["logits"].value[n - 1].astype(np.float64)
+        given = dict(z=said, T=0.8, N=set(np.argsort(said)[-4:].tolist()), taken=id)
+        yield from (hold(At(trace, f"step{i}.", given), f"step{i}.{name}") for name in ("drawn_from", "drawn"))
+        for layer in range(model.config.n_layers):
+            k, v = (read[f"block{layer}.{name}"].value[:, :n] for name in ("k_rot", "v"))
+            parts = dict(K_before=k[:, : n - 1], K_new=k[:, n - 1 :], V_before=v[:, : n - 1], V_new=v[:, n - 1 :])
+            at = At(trace, f"step{i}.block{layer}.", parts)
+            yield from (hold(at, at.scope + name) for name in ("kept_keys", "kept_values"))
+
+
 @torch.inference_mode()
 def the_date_model() -> Iterator[Quantity]:
     """Its attention, within a text and between two, and what it writes."""
@@ -263,6 +280,7 @@ def test_every_other_quantity_is_its_formula_and_none_is_left_out(pair):
         mixtures(),
         topics(),
         the_date_model(),
+        written(pair("qwen3").ours),
     ):
         held |= set(made)
     reasons = {one for one in quantities() if (one.name, one.formula) in NO_CLOSED_FORM}

@@ -24,6 +24,9 @@ from core.topics.feedforward import alone, bends, needed, neuron
 from core.topics.feedforward import volume as ffn_volume
 from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
+from core.topics.inference import cuts as sieve
+from core.topics.inference import drafts, squeezed, stale
+from core.topics.inference import writing as running
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.topics.model import details, parts, repair, walk
 from core.topics.norms import contributions, depth, losses, loudness, readings, switches
@@ -143,6 +146,33 @@ def _both(g: Given) -> Any:
     lost = found.rows[0, 1]
     said = [subject.chances(g.text, change, found.ids) for change in made]
     return (found.probs, said), (found.rows.sum(-1), [1, 1, 1 - lost]), (found.rows[1:, 1], 0)
+
+
+def _greedily(model: Decoder, ids: torch.Tensor, n: int) -> list[int]:
+    """The likeliest token n times, every time from the whole text."""
+    found: list[int] = []
+    for _step in range(n):
+        found.append(int(model(torch.cat([ids, ids.new_tensor(found)]))[-1].argmax()))
+    return found
+
+
+def _swap(g: Given) -> stale.Demo:
+    return stale.Demo(g.text, 2, 7)
+
+
+def _patched(g: Given) -> Any:
+    """No cell renewed, and all of them: both texts as they are."""
+    new, sizes = stale.swapped(_swap(g)), (1, g.model.config.n_layers, len(g.ids) - 1)
+    renewed = torch.cat([torch.zeros(sizes, dtype=torch.bool), torch.ones(sizes, dtype=torch.bool)])
+    found = stale.patched(g.text, new, renewed)
+    return list(zip(found, (subject.untouched(t)["next_probs"].value for t in (g.text, new)), strict=True))
+
+
+def _inside_a_cell(g: Given) -> Any:
+    """All heads, keys and values, beside the cell renewed as a whole."""
+    demo, found = _swap(g), stale.run(_swap(g))
+    parts = stale.inside(demo, g.layer, 2, found.words[0].id)
+    return parts.all_heads[2], found.alone[g.layer, 2, 0]
 
 
 def _heated(g: Given) -> Any:
@@ -427,6 +457,66 @@ CASES: dict[str, Case] = {
             step.written in (step.words[0], None) and near(step.words[0].p, step.lens[-1][0].p) for step in r.steps
         ),
     ),
+    "inference.stale.readable": Case(lambda g: (stale.readable(g.text), g.text), lambda r: r[0] == r[1]),
+    "inference.stale.places": Case(lambda g: stale.places(g.text), lambda r: min(r) > 0),
+    "inference.stale.names": Case(lambda g: stale.names(g.text)),
+    "inference.stale.alike": Case(lambda g: (stale.alike(g.text, 2), g.ids[2]), lambda r: r[1] not in r[0]),
+    "inference.stale.first_swap": Case(lambda g: (stale.first_swap(g.text), g.ids), lambda r: r[0][1] != r[1][r[0][0]]),
+    "inference.stale.swapped": Case(lambda g: stale.swapped(_swap(g)), lambda r: r.ids[2] == 7),
+    "inference.stale.caches": Case(
+        lambda g: (stale.caches(g.text), g.ids), lambda r: r[0][0][0].shape[1] == len(r[1]) - 1
+    ),
+    "inference.stale.patched": Case(_patched, lambda r: all(near(*pair) for pair in r)),
+    "inference.stale.run": Case(
+        lambda g: stale.run(_swap(g)),
+        lambda r: near(r.chance(r.old.id, 0), r.old.p) and near(r.chance(r.new.id, -1), r.new.p),
+    ),
+    "inference.stale.column": Case(lambda g: stale.column(_swap(g))),
+    "inference.stale.inside": Case(_inside_a_cell, lambda r: near(*r)),
+    "inference.stale.changed": Case(
+        lambda g: (stale.changed(_swap(g)), g), lambda r: near(r[0][:, :2], 0) and (r[0][:, 2] > 1e-3).all()
+    ),
+    "inference.cuts.chances": Case(
+        lambda g: (sieve.chances(g.text, 4), g.model(torch.tensor(g.ids))[4].softmax(-1)), lambda r: near(*r)
+    ),
+    "inference.cuts.places": Case(
+        lambda g: sieve.places(g.text), lambda r: (r.nucleus >= 1).all() and (r.bits > 0).all()
+    ),
+    "inference.cuts.run": Case(
+        lambda g: [sieve.run(sieve.Demo(g.text, 3, kind)) for kind in sieve.KINDS],
+        lambda r: (
+            all(near(one.after.sum(-1), 1) for one in r) and all(near(r[i].after[-1], r[i].before) for i in (0, 2, 3))
+        ),
+    ),
+    "inference.cuts.search": Case(lambda g: sieve.search(g.text, 3), lambda r: r.beam.score < 0 and r.greedy.score < 0),
+    "inference.cuts.written": Case(lambda g: sieve.written(g.ids[1:4], g.text.subject), lambda r: len(r) > 0),
+    "inference.drafts.run": Case(
+        lambda g: (drafts.run(drafts.Demo(g.text, g.layer)), drafts.plain(g.text)),
+        lambda r: all(one.ids == r[1] and len(one.drafted) == len(one.ids) for one in r[0]),
+    ),
+    "inference.drafts.plain": Case(lambda g: drafts.plain(g.text), lambda r: len(r) == drafts.WRITTEN),
+    "inference.squeezed.edits": Case(lambda g: squeezed.edits(g.text.subject, 4, 4), lambda r: len(r) == 2),
+    "inference.squeezed.said": Case(
+        lambda g: (squeezed.said(g.text), subject.untouched(g.text)["next_probs"].value),
+        lambda r: (
+            near(r[0].p[:, 0], r[1][[one.id for one in r[0].words]])
+            and np.abs(r[0].p[0, 0] - r[0].p[0, 6]).max() > 1e-4
+        ),
+    ),
+    "inference.writing.room": Case(lambda g: (running.room(g.text), g), lambda r: r[0] + len(r[1].ids) == 64),
+    "inference.writing.write": Case(
+        lambda g: (running.write(running.Demo(g.text, n=3)), g.model, torch.tensor([g.ids])[0]),
+        lambda r: _greedily(r[1], r[2], len(r[0].steps)) == [step.written.id for step in r[0].steps],
+    ),
+    "inference.writing.work": Case(
+        lambda g: running.work(g.model.config, (1, 9)),
+        lambda r: near(r.cached[0], r.whole[0]) and r.whole[1] > r.cached[1],
+    ),
+    "inference.writing.token_bytes": Case(
+        lambda g: (running.token_bytes(g.model.config), g.trace("block*.k", "block*.v"), len(g.ids)),
+        lambda r: r[0] * r[2] == sum(step.value.nbytes for step in r[1]),
+    ),
+    "inference.writing.measure": Case(lambda g: running.measure(g.text.subject, (4, 12)), lambda r: min(r.cached) > 0),
     "masks.gradients.influence": Case(
         lambda g: gradients.influence(g.demo(patterns, size=len(g.ids))), lambda r: not any(r.leaks)
     ),
@@ -672,6 +762,8 @@ NO_MODEL = {
     "feedforward.bends.shares", "feedforward.bends.same_size", "feedforward.volume.volumes",
     "heads.volume.volumes", "heads.volume.head_width", "heads.volume.origins", "heads.volume.scales",
     "home.flow.recorded", "home.flow.first", "home.flow.picture",
+    "inference.squeezed.rounded", "inference.squeezed.sides", "inference.squeezed.loss", "inference.squeezed.losses",
+    "inference.cuts.stops", "inference.cuts.neutral", "inference.stale.cells", "inference.stale.valid",
     "masks.gradients.reach",
     "masks.in_numpy.built", "masks.in_numpy.weights", "masks.in_numpy.fill_of", "masks.in_numpy.cook",
     "masks.in_numpy.sweep", "masks.in_numpy.code_of", "masks.in_numpy.printed",

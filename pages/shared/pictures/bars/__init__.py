@@ -26,6 +26,7 @@ class Meta(TypedDict):
     column: str
     grab: bool
     row: int
+    hatched: bool
     heads: list[str]
     colours: palette.Colours
     tools: bool
@@ -44,13 +45,15 @@ def show(
     tools: bool = False,
     grab: bool = False,
     row: int = 30,
+    hatched: bool = False,
     column: str = "",
     steps: dict[str, np.ndarray] | None = None,
 ) -> None:
     """values: (name,) or (frame, name), not negative. ghost: (name,), drawn as outlines. high: the longest bar.
 
     grab: the marked bar follows the hand, to the frame in which it is as long; a touch on another releases "bar".
-    row: px of each. column: what the names are. steps: what a name becomes on its way to its bar, written between the
+    row: px of each. hatched: where nothing is left of a bar, what it was is struck out.
+    column: what the names are. steps: what a name becomes on its way to its bar, written between the
     two: head -> (frame, name).
     """
     frames = np.atleast_2d(values)
@@ -60,10 +63,11 @@ def show(
         "marked": marked,
         "percent": percent,
         "column": column or _("name"),
-        "colours": palette.roles(bar="quiet" if marked is not None else role, marked=role, head="quiet"),
+        "colours": palette.roles(bar="quiet" if marked is not None else role, marked=role, head="quiet", cut="warn"),
         "tools": tools,
         "grab": grab,
         "row": row,
+        "hatched": hatched,
         "heads": list(steps or ()),
     }
     arrays = {"values": frames.astype(np.float32)}

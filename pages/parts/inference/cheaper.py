@@ -1,0 +1,160 @@
+"""Running it cheaper: the cache in few bits, tokens drafted ahead; a state of fixed size beside it; common mistakes."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from core import costs
+from core.config import ModelConfig
+from core.lab import subject
+from core.lab.text import Text
+from core.presets import presets
+from core.topics.inference import drafts, squeezed
+from core.topics.inference import writing as wr
+from pages.shared import controls, frame
+from pages.shared.asks import mistakes
+from pages.shared.pictures import bars, lines, live, stack
+from pages.shared.text import N_, _, prose
+
+SIDES = {"both": N_("keys and values"), "keys": N_("keys alone"), "values": N_("values alone")}
+BITS = controls.Dial("bits", N_("Bits a number"), squeezed.BITS, 4)
+EXITS = (3, 4, 5)
+LENGTHS = (256, 4096, 131_072)
+
+
+# ---- few bits ----
+
+
+def bits(text: Text) -> None:
+    """The loss along four stories, and the visitor's own next word."""
+    table, found = frame.cached(squeezed.losses), frame.cached(squeezed.said, text)
+    side = str(controls.choice("What is squeezed", SIDES, "both", key="squeezed", hide_label=True))
+    at = squeezed.SIDES.index(side)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        bars.next_tokens(
+            bars.next_picture(f"bits_{side}", slider=BITS.slider(), released=BITS.receive),
+            [word.token for word in found.words],
+            found.p[at],
+            found.p[0, 0],
+            marked=0,
+        )
+        few = np.array(squeezed.BITS[1:], float)
+        lines.show(
+            live.Picture(
+                key="bit_losses", quantity="loss", says=_("Loss along four stories with a cache in few bits.")
+            ),
+            table[:, 1:],
+            few,
+            [
+                lines.Series(_(name), role, dots=True)
+                for name, role in zip(SIDES.values(), ("a", "k", "v"), strict=True)
+            ],
+            x=lines.Axis(_("bits a number")),
+            y=lines.Axis(_("loss, nats a token"), log=True),
+            tall=220,
+        )
+    with right:
+        told = dict(zip(squeezed.BITS, table.T, strict=True))
+        values = {f"{name}{n}": f"{told[n][i]:.2f}" for n in (4, 2, 1) for i, name in enumerate(squeezed.SIDES)}
+        prose("inference", "bits", base=f"{told[16][0]:.2f}", tokens=squeezed.TOKENS, **values)
+
+
+# ---- drafts ----
+
+
+def drafted(text: Text) -> None:
+    """The model's first blocks draft, all of them check; the text is the same whatever the draft."""
+    last = subject.config(text.subject).n_layers
+    exit = controls.pick("Blocks that draft", EXITS, 5, key="draft_exit")
+    with st.spinner(_("Writing …")):
+        runs = frame.cached(drafts.run, drafts.Demo(text, exit))
+    if not runs[0].tokens:
+        return
+    dial = controls.Dial("draft", N_("Tokens drafted a pass"), drafts.AHEAD, 4)
+    line = _("{passes} passes for {n} tokens · {taken} of {all} drafts taken")
+    marked = [
+        " ".join(f"[{token}]" if own else token for token, own in zip(one.tokens, one.drafted, strict=True))
+        for one in runs
+    ]
+    captions = [
+        f"{words} · {line.format(passes=one.passes, n=len(one.tokens), taken=one.taken, all=one.proposed)}"
+        for words, one in zip(marked, runs, strict=True)
+    ]
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        stack.show(
+            live.Picture(
+                key="drafts",
+                quantity="passes",
+                says=_("Passes of the whole model, and drafts that were taken and refused."),
+                slider=dial.slider(),
+                captions=captions,
+                released=dial.receive,
+            ),
+            np.array([[[one.passes, 0, 0], [0, one.taken, one.proposed - one.taken]] for one in runs]),
+            [_("the model"), _("its drafts")],
+            [_("passes"), _("drafts taken"), _("drafts refused")],
+            roles=("a", "v", "warn"),
+            high=float(max(max(one.passes, one.proposed) for one in runs)),
+        )
+    with right:
+        prose("inference", "drafts", exit=exit, layers=last)
+
+
+# ---- a state of fixed size ----
+
+
+def fixed(text: Text) -> None:
+    """What an LSTM of the same width keeps, beside the cache, with and without Flash."""
+    config = subject.config(text.subject)
+    n = controls.pick("Tokens so far", LENGTHS, LENGTHS[1], key="fixed_n")
+    state = 2 * config.n_layers * config.d_model
+    cache = int(sum(costs.kept(config).values())) * n
+    step = 16 * config.d_model**2 * config.n_layers
+    work = wr.work(config, (n,))
+    body = work.cached[0] - 2 * config.d_model * config.vocab_size
+    square = costs.cells(config, n)[0] * config.n_heads
+    rows = (
+        (_("LSTM"), f"{n:,}", f"{state:,}", f"{step / 1e6:.1f} M", "–"),
+        (_("attention, cached"), "1", f"{cache:,}", f"{body / 1e6:.1f} M", f"{square:,}"),
+        (_("the same with Flash"), "1", f"{cache:,}", f"{body / 1e6:.1f} M", "0"),
+    )
+    head = (
+        "",
+        _("steps to read it"),
+        _("numbers kept"),
+        _("FLOPs of one more token"),
+        _("numbers of a map written out"),
+    )
+    table = [head, ("---", *("---:",) * 4), *rows]
+    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in table))
+    prose("inference", "fixed", state=f"{state:,}", each=f"{cache // n:,}")
+
+
+# ---- mistakes ----
+
+
+def common_mistakes(text: Text) -> None:
+    config, qwen = subject.config(text.subject), presets()["qwen3-8b"].config
+    short = costs.Talk(qwen)
+    each = int(short.token)
+    mistakes.show(
+        "inference",
+        ["again", "approximate", "bytes", "flash", "times", "greedy", "draft"],
+        each=f"{wr.token_bytes(config):,}",
+        qwen=f"{each:,}",
+        kib=each // 1024,
+        gib=f"{float(short.cache(32_768)) / 2**30:.1f}",
+        mha=each * qwen.n_heads // qwen.n_kv_heads // 1024,
+        layers=qwen.n_layers,
+        kv=qwen.n_kv_heads,
+        width=qwen.head_dim,
+        fewer=f"{_ratio(config):.0f}",
+    )
+
+
+def _ratio(config: ModelConfig) -> float:
+    spent = wr.work(config, (256,))
+    return float(spent.whole[0] / spent.cached[0])

@@ -1,0 +1,152 @@
+"""Caches with cells of two texts, against transformers with the same cells put into its own cache by hand."""
+
+import numpy as np
+import pytest
+import torch
+from transformers import DynamicCache
+
+from core.lab import text as sentence
+from core.topics.inference import stale
+
+FIRST = sentence.of(sentence.read(sentence.SENTENCE))
+SAM, AMY = FIRST.ids[1], FIRST.ids[3]
+DEMO = stale.Demo(FIRST, 9, AMY)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return stale.run(DEMO)
+
+
+@torch.no_grad()
+def reference(model, old, new, cells, part="kv", head=slice(None)):
+    """The next token after `old`'s last, where these (layer, token) cells hold what `new` makes of them."""
+    caches = [model(torch.tensor([ids[:-1]]), use_cache=True).past_key_values for ids in (old, new)]
+    mixed = DynamicCache()
+    for layer, (mine, theirs) in enumerate(zip(*(cache.layers for cache in caches), strict=True)):
+        k, v = mine.keys.clone(), mine.values.clone()
+        for where, token in cells:
+            if where == layer and "k" in part:
+                k[:, head, token] = theirs.keys[:, head, token]
+            if where == layer and "v" in part:
+                v[:, head, token] = theirs.values[:, head, token]
+        mixed.update(k, v, layer)
+    return model(torch.tensor([old[-1:]]), past_key_values=mixed).logits[0, -1].softmax(-1)
+
+
+def swapped_ids(demo):
+    ids = list(demo.text.ids)
+    ids[demo.place] = demo.other
+    return ids
+
+
+def test_the_facts_of_the_first_sentence(theirs):
+    """Amy as before, Sam anew; one cell of 78 turns it, and without it the other 77 do not."""
+    old, new = list(FIRST.ids), swapped_ids(DEMO)
+    every = [(layer, token) for layer in range(6) for token in range(13)]
+    assert float(reference(theirs, old, new, [])[AMY]) == pytest.approx(0.986, abs=5e-4)
+    assert float(reference(theirs, old, new, every)[SAM]) == pytest.approx(0.968, abs=5e-4)
+    assert float(reference(theirs, old, new, [(4, 9)])[SAM]) == pytest.approx(0.893, abs=5e-4)
+    assert float(reference(theirs, old, new, [c for c in every if c != (4, 9)])[SAM]) < 5e-4
+    alone = [c for c in every if int(reference(theirs, old, new, [c]).argmax()) == SAM]
+    assert alone == [(4, 9)]
+    assert float(reference(theirs, old, new, alone, "v", 4)[SAM]) == pytest.approx(0.925, abs=5e-4)
+    assert float(reference(theirs, old, new, alone, "k")[AMY]) == pytest.approx(0.986, abs=5e-4)
+    left = [(layer, token) for token in range(13) for layer in range(6)]
+    chances = [float(reference(theirs, old, new, left[:n])[SAM]) for n in (58, 59, 60)]
+    assert chances == pytest.approx([0.0, 0.805, 0.973], abs=1e-3)
+
+
+def test_every_stop_and_every_cell_is_transformers_own(found, theirs):
+    old, new, ids = list(FIRST.ids), swapped_ids(DEMO), [word.id for word in found.words]
+    assert found.stops == tuple(range(79))
+    for stop in (0, 1, 40, 58, 59, 78):
+        expected = reference(theirs, old, new, found.cells[:stop])[ids]
+        np.testing.assert_allclose(found.p[stop], expected, rtol=1e-3, atol=1e-6)
+    for layer, token in ((0, 9), (4, 9), (5, 12), (2, 1)):
+        expected = reference(theirs, old, new, [(layer, token)])
+        np.testing.assert_allclose(found.alone[layer, token], expected[ids], rtol=1e-3, atol=1e-6)
+        assert found.alone_best[layer, token] == int(expected.argmax())
+
+
+@pytest.mark.parametrize("order", stale.ORDERS)
+def test_an_order_holds_every_cell_once(order):
+    cells = stale.cells(6, 13, order)
+    assert sorted(cells) == [(layer, token) for layer in range(6) for token in range(13)]
+    start = {"left": [(0, 0), (1, 0)], "newest": [(0, 12), (1, 12)], "layers": [(0, 0), (0, 1)]}
+    assert list(cells[:2]) == start[order]
+
+
+def test_what_the_page_tells_of_it(found):
+    assert (found.old.token, found.new.token, found.turning) == ("Amy", "Sam", ((4, 9),))
+    assert found.stops[found.settled] == 59
+    assert found.chance(found.new.id, 59) == pytest.approx(0.805, abs=1e-3)
+    assert stale.run(stale.Demo(FIRST, 9, AMY, "newest")).settled != found.settled
+    assert stale.column(DEMO)
+
+
+def test_inside_the_cell(theirs):
+    parts = stale.inside(DEMO, 4, 9, SAM)
+    assert (parts.numbers, parts.whole) == (48, 44_928)
+    old, new = list(FIRST.ids), swapped_ids(DEMO)
+    for head in (1, 4):
+        for i, part in enumerate(("k", "v", "kv")):
+            expected = float(reference(theirs, old, new, [(4, 9)], part, head)[SAM])
+            assert parts.p[head, i] == pytest.approx(expected, abs=1e-4)
+    assert parts.all_heads[2] == pytest.approx(0.893, abs=5e-4)
+
+
+TEMPLATES = (
+    "{a} and {b} played in the park. {g} threw the ball to",
+    "{a} met {b} at the lake. {g} showed the fish to",
+)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize(("a", "b"), [("Tom", "Sue"), ("Amy", "Ben"), ("Jack", "Tim")])
+def test_two_names_are_turned_by_one_cell(template, a, b):
+    """In block 4, at the giver: so it was in 201 of 201 pairs of names."""
+    text = sentence.of(sentence.read(template.format(a=a, b=b, g=a)))
+    place, other = stale.first_swap(text)
+    assert text.tokens[place] == a
+    found = stale.run(stale.Demo(text, place, text.ids[text.tokens.index(b)]))
+    assert stale.names(text) is not None
+    assert other == text.ids[text.tokens.index(b)]
+    if (found.old.token, found.new.token) == (b, a):  # where the model hands over to the other one, both ways
+        assert found.turning == ((4, place),)
+    else:  # "him" or "her": then there is nothing to hold
+        assert template is TEMPLATES[1]
+
+
+def test_what_a_swap_spoils_is_what_changes():
+    for place, n in ((9, 13), (1, 13), (12, 13)):
+        demo = stale.Demo(FIRST, place, 500)
+        same = stale.changed(demo) < 1e-5
+        assert same.sum() == stale.valid(n, place, 6) == (n - 1) + 5 * place
+        assert not same[0, place]
+        assert same[0].sum() == n - 1
+        assert same[1:, :place].all()
+        assert not same[1:, place:].any()
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Tom was very thirsty. He wanted to", "<b>", "你好吗？", "a b c d e f g", "🙂🙂", "Tom and", "The dog. " * 60],
+)
+def test_any_text_has_a_swap_or_says_why_not(words):
+    text = stale.readable(sentence.of(sentence.read(words)))
+    assert len(text) <= stale.MOST
+    place, other = stale.first_swap(text)
+    found = stale.run(stale.Demo(text, place, other))
+    assert other != text.ids[place]
+    assert 1 <= place < len(text) - 1
+    assert found.p[-1].max() <= found.new.p + 1e-4, "all renewed, it is the new text"
+    assert found.chance(found.new.id, len(found.stops) - 1) == pytest.approx(found.new.p, abs=1e-4)
+    assert len(found.stops) >= 2
+
+
+def test_a_text_without_anything_between_cannot():
+    with pytest.raises(sentence.Cannot, match="Three tokens are the least"):
+        stale.first_swap(sentence.of(sentence.read("Hi")))
+    with pytest.raises(sentence.Cannot, match="between the first and the newest"):
+        stale.swapped(stale.Demo(FIRST, 13, 5))
