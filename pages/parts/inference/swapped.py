@@ -286,7 +286,7 @@ def inside(room: Room) -> None:
                 says=_("How likely the new answer is with the keys or the values of one head alone renewed."),
             ),
             np.concatenate([parts.p, parts.all_heads[None]]).T,
-            rows=[_("keys"), _("values"), _("both")],
+            rows=[_("keys"), _("values"), _("keys and values")],
             columns=[*(f"{layer}.{i}" for i in range(len(parts.p))), _("all heads")],
             look=matrix.Look(row_title="", column_title=N_("head"), row_role="quiet", column_role="quiet", bound=1.0,
                              digits=3, most=64),

@@ -59,7 +59,7 @@ def show(picture: live.Picture, told: Story, work: Work) -> None:
 def _words() -> dict[str, str]:
     return {
         "with": _(N_("with the cache")),
-        "without": _(N_("without it")),
+        "without": _(N_("without the cache")),
         "step": _(N_("this token: {n} MFLOP")),
         "sum": _(N_("all so far: {n} MFLOP")),
         "cache": _(N_("cache: {n} tokens · {bytes}")),
