@@ -86,7 +86,7 @@ def test_the_table_of_all_stations_waits_for_the_guess():
     app = open_page(PAGE, louder_last="stays", depth="idea")
     meta, arrays = picture(app, "stations")
     np.testing.assert_allclose(arrays["values"].reshape(7, 13), loudness.everywhere(TEXT), atol=1e-6)
-    assert (meta["rows"][0], meta["rows"][3]) == ("the embedding", "block 2")
+    assert (meta["rows"][0], meta["rows"][3]) == ("embedding", "block 2")
     assert "**Right.**" in words(app)
     assert "In one sentence:** a norm" in words(app)
 

@@ -59,7 +59,7 @@ def where(station: int) -> str:
 
 def _row(station: int) -> str:
     """The same beside a table, where there is little room."""
-    return unmarked(_("block «i»"), i=station - 1) if station else _("the embedding")
+    return unmarked(_("block «i»"), i=station - 1) if station else _("embedding")
 
 
 def dial(text: sentence.Text) -> controls.Dial:
