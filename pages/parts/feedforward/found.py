@@ -38,12 +38,13 @@ SHOWN_WORDS, AT_IDEA = 5, 3  # words; contexts where only the idea is shown
 def gallery() -> None:
     """One list chooses a neuron: where it fires, what it writes, and what is missing without it."""
     every = recorded.gallery()
+    called = {name: _("neuron {name}").format(name=name) for name in GALLERY}
     name = controls.listed(
         _("Neuron"),
         tuple(GALLERY),
         next(iter(GALLERY)),
         key="ffn_found",
-        shown=lambda name: _("neuron {name}").format(name=name),
+        shown=called.get,
         label_visibility="collapsed",
     )
     found, text = every[name], GALLERY[name][1]
