@@ -9,9 +9,7 @@ from torch import Tensor, nn
 
 from core.config import ModelConfig
 from core.feedforward import FFN_OUT, FFNS
-from core.trace import AXES, SILENT, Quantity, Trace
-
-AXES["expert"] = "E"
+from core.trace import SILENT, Quantity, Trace
 
 ROUTER = Quantity("router", "query expert", r"xW_r", "How well each expert suits each token: one score for each.")
 ROUTER_PROBS = Quantity(

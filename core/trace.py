@@ -21,23 +21,9 @@ import numpy as np
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Every axis a tensor may have, and the letter it goes by in formulas. A topic may add its own.
-AXES = {
-    "query": "T_q",
-    "key": "T_k",
-    "head": "H",
-    "kv_head": "H_{kv}",
-    "d_head": "d_k",
-    "d_v": "d_v",  # the width of a value, in most models that of a key
-    "d_model": "d",
-    "d_ff": "d_{ff}",
-    "vocab": "V",
-    "pair": "d_k/2",
-    "frame": "F",
-    "kept": "T",
-    "part": "P",
-    "one": "1",  # a number for each row, kept as an axis so that it can be taken off the row
-}
+# Every axis a tensor may have. d_v: the width of a value, in most models that of a key; one: a number for each row, kept
+# as an axis so that it can be taken off the row.
+AXES = frozenset(["query", "key", "head", "kv_head", "d_head", "d_v", "d_model", "d_ff", "vocab", "expert", "pair", "frame", "kept", "part", "one"])
 
 
 @dataclass(frozen=True)

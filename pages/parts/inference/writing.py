@@ -165,7 +165,10 @@ def timed() -> None:
             ),
             np.array([found.cached, found.whole]),
             np.array(found.lengths),
-            [lines.Series(_("with the cache"), "a", dots=True), lines.Series(_("without the cache"), "warn", dots=True)],
+            [
+                lines.Series(_("with the cache"), "a", dots=True),
+                lines.Series(_("without the cache"), "warn", dots=True),
+            ],
             x=lines.Axis(_("tokens so far")),
             y=lines.Axis(_("milliseconds a step"), low=0.0),
             tall=260,
