@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # Every axis a tensor may have. d_v: the width of a value, in most models that of a key; one: a number for each row, kept
 # as an axis so that it can be taken off the row.
-AXES = frozenset(["query", "key", "head", "kv_head", "d_head", "d_v", "d_model", "d_ff", "vocab", "expert", "pair", "frame", "kept", "part", "one"])
+AXES = {"query", "key", "head", "kv_head", "d_head", "d_v", "d_model", "d_ff", "vocab"}
+AXES |= {"expert", "pair", "frame", "kept", "part", "one"}
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,13 @@ def test_a_clicker_steps_through_the_pictures_and_escape_leaves(visitor):
     visit.check()
 
 
+def test_the_sentence_above_is_the_one_that_the_picture_shows(visitor):
+    """A room with a sentence of its own shows that one, and not the one that goes from room to room."""
+    page = present(visitor, "/feedforward?present=1").page
+    shown = [box.input_value() for box in page.locator(".stMain input[type=text]").all() if box.is_visible()]
+    assert shown == ["He could not find it. He wonder"]
+
+
 def test_presenting_goes_along_from_page_to_page(visitor):
     visit = visitor(viewport=SCREEN).open("/softmax?depth=teach", ready="[data-signature] canvas")
     page = visit.page

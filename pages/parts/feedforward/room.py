@@ -59,7 +59,7 @@ def read(text: str, otherwise: str) -> Reading:
 def room() -> Room:
     """A sentence, examples, and in one line which neuron it is and what the twin says."""
     left, middle, right = st.columns([4, 1.2, 3], vertical_alignment="bottom", gap="small")
-    with left:
+    with left, st.container(key="own_words"):
         here = read(
             controls.typed("A sentence for this neuron", START, key="ffn_text", longest=LONGEST, hide_label=True), START
         )

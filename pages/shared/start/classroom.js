@@ -29,10 +29,13 @@
   const room = () => dispatchEvent(new Event("live-room")); // the pictures look how much there is
   const tall = (selector) => document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
 
+  // The box of the sentence that the signature shows: a room may have one of its own.
+  const spoken = () => (document.querySelector(".stMain .st-key-own_words") ? ".st-key-own_words" : ".st-key-words");
+
   const fill = (all, at) => {
-    const { name, holder } = all[at], title = tall(".stMain .st-key-title"), words = tall(".stMain .st-key-words");
+    const { name, holder } = all[at], title = tall(".stMain .st-key-title"), words = tall(`.stMain ${spoken()}`);
     const top = 12 + title + (words && words + 8) + 8, wide = innerWidth - 2 * EDGE, high = innerHeight - top - 12;
-    const frame = `.stMain .st-key-words { top: ${16 + title}px; } .st-key-deck::before { content: "${at + 1} / ${all.length}"; }`;
+    const frame = `.stMain ${spoken()} { top: ${16 + title}px; } .st-key-deck::before { content: "${at + 1} / ${all.length}"; }`;
     const lay = (zoom, space, shown = zoom) => {
       const width = wide / zoom, left = (innerWidth - width * shown) / 2;
       sheet.replaceSync(`${frame} .stMain .${name} { position: fixed !important; z-index: 50; left: ${left}px; top: ${top}px; width: ${width}px !important; transform: scale(${shown}); transform-origin: 0 0; --live-zoom: ${zoom}; --live-room: ${space}; --live-centre: auto; } ${seen(name)}`);
@@ -59,7 +62,7 @@
 
   // A handout: the title, the sentence, the signature, the question and its answer. Nothing else, and on white.
   const paper = (all) => {
-    const kept = ["st-key-title", "st-key-words", "st-key-handout", "st-key-handout_key", "st-key-handout_tools", ...all.slice(0, 1).map(({ name }) => name)];
+    const kept = ["st-key-title", spoken().slice(1), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", ...all.slice(0, 1).map(({ name }) => name)];
     const these = `:is(${kept.map((name) => `.${name}`).join(", ")})`;
     const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
     if (html.dataset.paper === kept.join()) return;
