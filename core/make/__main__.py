@@ -13,6 +13,7 @@ import torch
 NAMES = (
     *("dates", "cheat", "neighbours", "healed", "places"),
     *("home", "sharing_losses", "place_losses", "long_losses", "story_losses", "reach_losses"),
+    *("patterns", "instead", "ssm"),
 )
 
 
