@@ -49,7 +49,7 @@ if spine.deep():
     st.fragment(depths.scan)()
 
 # What to take home, check yourself, common mistakes, the code.
-spine.take_home("efficient", "pairs", "flash")
+spine.take_home("efficient", "pairs", "flash_gap")
 depths.check()
 if spine.deep():
     depths.common_mistakes()

@@ -21,6 +21,7 @@ from pages.shared.text import N_, _, prose
 
 VALUES = {"scores": N_("scores"), "open": N_("weights, no mask"), "causal": N_("weights, causal")}
 COLOURS = {"scores": "q", "open": "k", "causal": "a"}
+LEAST = 1e-8  # below, a singular value is rounding
 MARK = controls.Dial("scan_mark", N_("Marked letter"), tuple(range(len(LETTERS))), MARKED)
 
 
@@ -45,18 +46,21 @@ def _values(found: ins.Rank) -> None:
     import altair as alt
 
     rows = [
-        {"i": i + 1, "value": max(float(value), 1e-9), "of": _(VALUES[name])}
+        {"i": i + 1, "value": max(float(value), LEAST / 10), "of": _(VALUES[name])}
         for name, values in found.values.items()
         for i, value in enumerate(values)
     ]
     named = [_(one) for one in VALUES.values()]
     colours = alt.Scale(domain=named, range=[figures.colour(COLOURS[name]) for name in VALUES])
+    log, named_log = alt.Scale(type="log", domain=[LEAST, 1]), f"{_('relative to the first')} · {_('log scale')}"
     chart = (
         alt.Chart(alt.InlineData(rows))
-        .mark_line()
+        .mark_line(clip=True)
         .encode(
             x=alt.X("i:Q", title=_("singular value")),
-            y=alt.Y("value:Q", title=f"{_('relative to the first')} · {_('log scale')}", scale=alt.Scale(type="log")),
+            y=alt.Y(
+                "value:Q", title=named_log, scale=log, axis=alt.Axis(values=[1, 1e-2, 1e-4, 1e-6, 1e-8], format="e")
+            ),
             color=alt.Color("of:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
             tooltip=["of:N", "i:Q", alt.Tooltip("value:Q", format=".2e")],
         )

@@ -62,7 +62,7 @@ def _tiles(chosen: str) -> None:
         columns=4,
         names=[_(NAMES[one]) for one in ins.GALLERY],
         chosen=ins.GALLERY.index(chosen),
-        most=100,
+        most=80,
     )
 
 
@@ -107,7 +107,7 @@ def _costs(chosen: str) -> None:
         x=Axis(_("tokens n"), log=True),
         y=Axis(_("multiplications"), log=True),
         moving=np.array(ins.LENGTHS, float),
-        tall=300,
+        tall=170,
     )
 
 
@@ -170,7 +170,7 @@ def hops() -> None:
             np.nan_to_num(found.far),
             rows=names,
             columns=names,
-            look=matrix.Look(row_title=N_("from"), column_title=N_("to"), digits=0, tall=320),
+            look=matrix.Look(row_title=N_("from"), column_title=N_("to"), digits=0, tall=320, ends=(24.0,) * hp.N),
             shut=np.isnan(found.far[0]),
         )
     with right:

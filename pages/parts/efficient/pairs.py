@@ -27,7 +27,7 @@ NAMES = {
 }
 LOOKS = {"best": "a", "window": "q", "first": "q", "bigbird": "v", "strided": "v", "random": "k", "second": "warn"}
 DASHED = {"first", "strided"}
-AT_IDEA = 4  # words at the idea
+AT_IDEA = 3  # words at the idea
 ANSWERS = {"window": 8, "random": 64, "second": 128}  # a guess -> words a query
 WORDS_READ = controls.Dial("pairs_k", N_("Words each word reads"), pt.K, 8)
 OWN = controls.Setting("pairs_own", pt.spell(frozenset((0, 1))), lambda text: text if pt.unspell(text) else None)
@@ -106,14 +106,14 @@ def _mask(kind: str) -> None:
             says=_("Which of the words before it each word may read, on the first tokens of a story."),
             slider=WORDS_READ.slider(together=True),
             signature=True,
-            room=380,
+            room=360,
             captions=_said(kind),
             released=WORDS_READ.receive,
         ),
         frame.cached(pt.pictures, kind),
         rows=_story_words(),
         columns=_story_words(),
-        look=matrix.Look(tall=270),
+        look=matrix.Look(tall=256),
         shut=np.triu(np.ones((pt.SHOWN, pt.SHOWN), bool), 1),
     )
 
@@ -161,7 +161,7 @@ def _losses() -> None:
         x=Axis(_("words each word reads"), log=True),
         y=Axis(_("loss, nats a token"), low=1.8, high=5.1),
         moving=np.array(pt.K, float),
-        tall=280,
+        tall=262,
     )
     if guessed:
         say("**No retraining:** a model trained with its pattern does far better.")

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.topics.efficient import flash as fl
-from pages.shared import controls, frame
+from pages.shared import address, controls, frame, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, lines, live
 from pages.shared.pictures.lines import Axis, Series
@@ -37,7 +37,7 @@ def prediction(found: fl.Tiles) -> None:
         "?": N_("None: no number differs by more than «gap», which is rounding. Drag to the last tile."),
     }
     question = N_("Guess first: after the last tile, how far is it from plain attention?")
-    predict.ask(predict.Prediction("flash", question, options, "none", because), gap=figures.number(found.gap))
+    predict.ask(predict.Prediction("flash_gap", question, options, "none", because), gap=figures.number(found.gap))
 
 
 def tiles() -> None:
@@ -45,19 +45,23 @@ def tiles() -> None:
     found = frame.cached(fl.tiles, demo())
     prose("efficient", "tiles", tile=fl.TILE, n=len(found.scores), tiles=len(found.high))
     prediction(found)
+    if address.changed("flash guessed", predict.answer("flash_gap") is not None):
+        st.rerun()  # the last sentence of the page waits for it
     at = tuple(range(1, len(found.high) + 1))
     dial = controls.Dial("flash_tile", N_("Tiles read"), at, 4)
     left, right = st.columns(2, gap="medium")
     with left:
         _row(found, dial)
     with right:
-        if predict.answer("flash"):
+        if predict.answer("flash_gap"):
             _away(found, dial)
         else:
             say("Guess, then the distance from plain attention appears here.")
     whole, held = found.held
-    mean, most = found.rescaled
-    prose("efficient", "held", whole=f"{whole:,}", held=f"{held:,}", mean=f"{mean:.1f}", most=most)
+    prose("efficient", "held", whole=f"{whole:,}", held=f"{held:,}")
+    if spine.deep():
+        mean, most = found.rescaled
+        prose("efficient", "rescaled", mean=f"{mean:.1f}", most=most)
 
 
 def _row(found: fl.Tiles, dial: controls.Dial) -> None:
@@ -92,7 +96,7 @@ def _row(found: fl.Tiles, dial: controls.Dial) -> None:
         [Series(_("scores read"), "q"), Series(_("largest so far"), "warn", dash=True)],
         x=Axis(_("key")),
         y=Axis(_("score")),
-        tall=190,
+        tall=130,
     )
 
 
@@ -110,7 +114,7 @@ def _away(found: fl.Tiles, dial: controls.Dial) -> None:
         x=Axis(_("tiles read")),
         y=Axis(_("distance, relative"), log=True, low=1e-7, high=3),
         moving=np.array(dial.stops, float),
-        tall=230,
+        tall=160,
     )
 
 
