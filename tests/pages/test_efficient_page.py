@@ -99,3 +99,12 @@ def test_a_pattern_of_ones_own_is_measured():
     app = open_page(PAGE, pairs_own=pt.spell(frozenset(range(pt.CELLS)) - {1}))
     found = pt.own_loss(frozenset(range(pt.CELLS)) - {1})
     assert f"**{found.loss:.2f}**" in words(app).replace("\\", "")
+
+
+def test_a_press_measures_torchs_kernel_here_and_now():
+    app = open_page(PAGE, at="measure-it-memory-and-time-of-torch-s-ow", flash_n="512")
+    assert "here, now" not in words(app)
+    app.button(key="flash_measure").click().run()
+    assert not app.exception
+    (row,) = [line for line in words(app).splitlines() if line.endswith("here, now |")]
+    assert row.startswith("| 512 | 2.1 MB |")

@@ -127,12 +127,15 @@ def kernel() -> None:
     prose("efficient", "kernel", d=fl.D_HEAD)
     with st.container(horizontal=True, vertical_alignment="center"):
         n = controls.pick("Tokens", SHOWN_SIZES, 2048, key="flash_n")
-        if st.button(_("Measure it here, now"), key="flash_measure"):
-            with st.spinner(_("Measuring …"), show_time=False):
-                live_ = live_ | {n: fl.measured(n)}
-            controls.Held("kernel").keep(live_)
+        st.button(_("Measure it here, now"), key="flash_measure", on_click=_measure, args=(n,))
     head = "| " + " | ".join(_(one) for one in HEADS) + " |\n|---:|---:|---:|---:|---:|---|\n"
     st.markdown(head + "\n".join(_line(live_.get(one.n, one), one.n in live_) for one in frame.cached(fl.recorded)))
+
+
+def _measure(n: int) -> None:
+    """On a press: the sizes that are offered are bounded, and one is measured at a time."""
+    held = controls.Held("kernel")
+    held.keep((held.now() or {}) | {n: fl.measured(n)})
 
 
 HEADS = (
