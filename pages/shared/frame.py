@@ -59,8 +59,9 @@ CATALOG = {  # section -> pages; the order is the reading order. A page is shown
     ),
     "Running and thinking": (
         Entry("15_inference", "Running it: the cache", "What does a model compute for one new word?", 12),
-        Entry("16_theory", "Theory and scaling", "What can such a machine learn?", 12),
-        Entry("17_exam", "Exam room", "Can you answer it yourself?", 15),
+        Entry("16_efficient", "Running it cheaper", "Which words must a word read?", 12),
+        Entry("17_theory", "Theory and scaling", "What can such a machine learn?", 12),
+        Entry("18_exam", "Exam room", "Can you answer it yourself?", 15),
     ),
 }
 

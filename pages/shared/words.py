@@ -405,4 +405,15 @@ WORDS: dict[str, Word] = {
     "fleet": _whole(1, 10**6, 1024, "ledger"),
     "train_on": _one("h100", "rtx4090 a100 h200", "ledger"),
     "versus": _line(40, "llama-3-8b", "ledger"),
+    # ---- efficient ----
+    "pairs_kind": _one("window", "best first bigbird strided random second", "efficient"),
+    "pairs_k": _whole(1, 256, 8, "efficient"),
+    "pairs_own": _line(5, DEPENDS, "efficient"),
+    "flash_tile": _whole(1, 999, 4, "efficient"),
+    "flash_n": _whole(1, 4096, 2048, "efficient"),
+    "instead": _one("plain", "longformer bigbird linformer performer linear mamba", "efficient"),
+    "instead_n": _whole(1, 10**7, 4096, "efficient"),
+    "hops": _one("causal", "causal_global causal_random both both_global", "efficient"),
+    "hops_w": _whole(1, 99, 4, "efficient"),
+    "scan_mark": _whole(0, 31, 11, "efficient"),
 }

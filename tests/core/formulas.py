@@ -266,6 +266,15 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
         [z @ at["W_O"][h * z.shape[1] : (h + 1) * z.shape[1]] for h, z in enumerate(at["z"])]
     ),
     ("turned_q", r"q(\phi) = \lVert q\rVert\,(\cos\phi\;e_1 + \sin\phi\;e_2)"): query_turned,
+    ("run_max", r"m \leftarrow \max(m,\ \max_j \hat S_{ij})"): lambda at: at["S"][:, : at["end"]].max(-1),
+    (
+        "run_sum",
+        r"\ell \leftarrow e^{m_{old} - m}\,\ell + \textstyle\sum_j e^{\hat S_{ij} - m}",
+    ): lambda at: np.exp(at["S"][:, : at["end"]] - at("run_max")[:, None]).sum(-1),
+    (
+        "run_out",
+        r"O \leftarrow e^{m_{old} - m}\,O + \textstyle\sum_j e^{\hat S_{ij} - m}\,V_j",
+    ): lambda at: np.exp(at["S"][:, : at["end"]] - at("run_max")[:, None]) @ at["V"][: at["end"]],
     ("rnn_state", r"h_t = \tanh(W x_t + U h_{t-1})"): recurrent,
     ("gru_state", r"h_t = (1 - z_t) \odot n_t + z_t \odot h_{t-1}"): gated,
 }

@@ -24,6 +24,7 @@ from core.nets import dates, dates_task
 from core.norms import LayerNorm, RMSNorm
 from core.positions import alibi_bias, sinusoids
 from core.rope import angles, frequencies, rotate_by_tables, tables
+from core.topics.efficient import flash
 from core.topics.heads import volume
 from core.topics.norms import depth, warmup
 from core.topics.projections import query
@@ -206,6 +207,17 @@ def topics() -> Iterator[Quantity]:
     trace, u, square = Trace(), torch.randn(3, 6, 4).double(), torch.randn(3, 4, 4).double()
     recurrence.gru(u, square, trace=trace)
     yield from hold_all(trace, Wx=numbers(u), U=numbers(square))
+    yield from of_the_tiles()
+
+
+def of_the_tiles() -> Iterator[Quantity]:
+    """What Flash holds after each of its tiles, against all keys read so far at once."""
+    trace, (q, k, v), tile = Trace(), torch.randn(3, 11, 4).double(), 3
+    flash.flash(q, k, v, allowed_pairs("causal", 11), tile, trace=trace)
+    scores = numbers(torch.where(allowed_pairs("causal", 11), q @ k.mT / 2, -torch.inf))
+    for step in trace:
+        scope, end = step.name.rpartition(".")[0] + ".", tile * (int(step.name[4]) + 1)
+        yield hold(At(trace, scope, dict(S=scores, V=numbers(v), end=end)), step.name)
 
 
 def training() -> Iterator[Quantity]:

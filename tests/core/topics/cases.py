@@ -20,6 +20,8 @@ from core.lab import head as heads_lab
 from core.lab.text import Text
 from core.model import Decoder
 from core.topics.attention import facts, heat
+from core.topics.efficient import flash, instead, state
+from core.topics.efficient import patterns as pairs
 from core.topics.feedforward import alone, bends, needed, neuron
 from core.topics.feedforward import volume as ffn_volume
 from core.topics.heads import fewer_keys, volume
@@ -356,6 +358,28 @@ CASES: dict[str, Case] = {
     ),
     "feedforward.needed.grouped": Case(
         lambda g: needed.grouped(needed.dense(g.text.subject), needed.orders(g.text) % 4, 2), lambda r: len(r) > 1
+    ),
+    "efficient.patterns.losses": Case(lambda g: pairs.losses(g.text), lambda r: r.shape == (7, 49)),
+    "efficient.patterns.frames": Case(
+        lambda g: [pairs.frames(pairs.Demo(g.text, kind)) for kind in pairs.KINDS],
+        lambda r: all(near(r[i].probs[-1], r[i].before) for i in (0, 1, 2, 3, 5)),
+    ),
+    "efficient.flash.vectors": Case(
+        lambda g: (
+            torch.nn.functional.scaled_dot_product_attention(
+                *(x[None] for x in flash.vectors(g.demo(flash))), is_causal=True
+            )[0],
+            g.trace(f"block{g.layer}.z")[f"block{g.layer}.z"].value[g.head],
+        ),
+        lambda r: near(*r),
+    ),
+    "efficient.flash.run": Case(lambda g: flash.run(g.demo(flash)), lambda r: "tile0.run_out" in r),
+    "efficient.flash.tiles": Case(
+        lambda g: flash.tiles(g.demo(flash)), lambda r: near(r.gap, 0) and near(r.away[-1], 0)
+    ),
+    "efficient.instead.rank": Case(lambda g: instead.rank(g.demo(flash)), lambda r: set(r.counted) == set(r.enough)),
+    "efficient.state.forms": Case(
+        lambda g: state.forms(g.demo(flash), "abcd", 1), lambda r: near([r.linear, r.scan], 0)
     ),
     "heads.fewer_keys.stops": Case(
         lambda g: fewer_keys.stops(g.text), lambda r: r[0].name != "MLA" and r[-1].rank == 1
@@ -755,6 +779,21 @@ NO_MODEL = {
     "feedforward.machines", "feedforward.mixture",
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",
+    "efficient.hops",
+    "efficient.patterns.mask", "efficient.patterns.luck", "efficient.patterns.best", "efficient.patterns.edits",
+    "efficient.patterns.stories", "efficient.patterns.story_loss", "efficient.patterns.loss",
+    "efficient.patterns.whole", "efficient.patterns.alone", "efficient.patterns.share", "efficient.patterns.pictures",
+    "efficient.patterns.computed", "efficient.patterns.own", "efficient.patterns.own_edits",
+    "efficient.patterns.own_loss", "efficient.patterns.spell", "efficient.patterns.unspell",
+    "efficient.flash.flash", "efficient.flash.story", "efficient.flash.measured", "efficient.flash.measure",
+    "efficient.flash.recorded", "efficient.flash.traffic",
+    "efficient.instead.scores", "efficient.instead.exact", "efficient.instead.directions",
+    "efficient.instead.positive", "efficient.instead.waves", "efficient.instead.elu", "efficient.instead.weights_of",
+    "efficient.instead.pool", "efficient.instead.pooled", "efficient.instead.low_rank", "efficient.instead.edits",
+    "efficient.instead.by_weights", "efficient.instead.forgetful", "efficient.instead.even",
+    "efficient.instead.featured", "efficient.instead.recorded", "efficient.instead.gallery",
+    "efficient.instead.multiplications", "efficient.instead.remembered", "efficient.instead.heads_rank",
+    "efficient.state.handed_on", "efficient.state.read",
     "attention.own_vectors", "attention.program", "model.assemble", "position.place_losses", "projections.linear",
     "feedforward.recorded", "rope.long_losses", "rope.stretching", "softmax.lab", "tokens.bpe",
     "feedforward.alone.mixes", "feedforward.bends.curve", "feedforward.bends.gelu_gap", "feedforward.bends.target",
