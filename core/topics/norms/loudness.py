@@ -127,11 +127,12 @@ def _passed(demo: Demo, factor: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     outs: list[Tensor] = []
     mids: list[Tensor] = []
     last = lambda x: x[..., -1, :]  # noqa: E731
-    watch: list[Edit] = [(f"block*.{name}", overhear(outs, last)) for name in WRITES]
-    watch += [(f"block*.{name}", overhear(mids, last)) for name in ("resid_mid", "resid_post")]
+    blocks = range(demo.station, model.config.n_layers)  # by number: a mixture's experts have an ffn_out of their own
+    watch: list[Edit] = [(f"block{i}.{name}", overhear(outs, last)) for i in blocks for name in WRITES]
+    watch += [(f"block{i}.{name}", overhear(mids, last)) for i in blocks for name in ("resid_mid", "resid_post")]
     trace, x = WhatIf(watch), before(text, demo.station) * wide
     around = model.surroundings(len(text))
-    for i in range(demo.station, model.config.n_layers):
+    for i in blocks:
         with trace.inside(f"block{i}"):
             x = model.blocks[i](x, *around, trace=trace)
     probs = model.predict(x).softmax(-1)
@@ -204,7 +205,8 @@ def law(demo: Demo, factor: float = TOLD) -> Law:
     """A factor on the stream is the inverse factor on every later write, but for eps."""
     model, text = subject.model(demo.text.subject), demo.text
     x = before(text, demo.station)
-    divided = WhatIf([(f"block*.{name}", lambda write: write / factor) for name in WRITES])
+    later = range(demo.station, model.config.n_layers)
+    divided = WhatIf([(f"block{i}.{name}", lambda write: write / factor) for i in later for name in WRITES])
     logits = [_onward(demo, x * factor), _onward(demo, x, divided)]
     far, lens = _onward(demo, x * FACTORS[-1]).softmax(-1), model.predict(x).softmax(-1)
     gap = (logits[0] - logits[1]).abs().max()
