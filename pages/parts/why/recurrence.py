@@ -156,7 +156,7 @@ def guess_bill() -> None:
         predict.UNSURE: grows,
     }
     options = {"10": N_("10 times"), "between": N_("somewhere between"), "100": N_("100 times")}
-    question = N_("Guess first: from «short» tokens to «long». How much more work is attention?")
+    question = N_("Guess first: «long» tokens, not «short». How much more work?")
     values = dict(short=f"{short:,}", long=f"{long:,}", times=f"{times[1]:.0f}", belt=f"{times[0]:.0f}")
     predict.ask(predict.Prediction(GUESS, question, options, answer, because), **values)
 

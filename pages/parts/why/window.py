@@ -96,7 +96,7 @@ def prediction(reading: Reading, found: rc.Reach) -> bool:
     if found.needed == found.windows[0]:
         alone = N_("The last word alone is enough: “«answer»” has «q».")
         because[str(found.needed)] = because[predict.UNSURE] = alone
-    question = N_("Guess first: how many tokens must it see to say “«answer»”?")
+    question = N_("Guess first: how many tokens must it see for “«answer»”?")
     return predict.ask(predict.Prediction("sight", question, labels, str(found.needed), because), **values) is not None
 
 
