@@ -262,24 +262,12 @@ def last_block(demo: Demo) -> None:
 def _stories(demo: Demo) -> None:
     """What every factor costs at every station, on texts that nobody chose for it."""
     costs = losses.louder(demo.text)
-    matrix.show(
-        live.Picture(
-            key="station_losses",
-            quantity="loss",
-            says=_("The mean loss on short stories, for every station and factor."),
-        ),
-        costs,
-        rows=[_row(k) for k in numbers.stations(demo.text)],
-        columns=[times(x).replace("× ", "×") for x in numbers.COARSE],
-        look=matrix.Look(
-            row_title=N_("multiplied after"),
-            column_title=N_("factor"),
-            row_role="a",
-            column_role="quiet",
-            bound=10.0,
-            row_height=26,
-        ),
+    picture = live.Picture(
+        key="station_losses",
+        quantity="loss",
+        says=_("The mean loss on short stories, for every station and factor."),
     )
+    _stations(picture, demo, costs, numbers.COARSE, bound=10.0)
     calm, blind = (
         float(costs[0, numbers.COARSE.index(1.0)]),
         float(np.log(subject.config(demo.text.subject).vocab_size)),
@@ -289,12 +277,24 @@ def _stories(demo: Demo) -> None:
 
 def _table(demo: Demo, table: np.ndarray, some: tuple[float, ...]) -> None:
     """The answer's probability, station by station and factor by factor."""
+    picture = live.Picture(
+        key="stations", quantity="probs", says=_("How likely the answer stays, for every station and factor.")
+    )
+    _stations(picture, demo, table, some, row=demo.station)
+
+
+def _stations(
+    picture: live.Picture,
+    demo: Demo,
+    table: np.ndarray,
+    some: tuple[float, ...],
+    *,
+    bound: float | None = None,
+    row: int | None = None,
+) -> None:
+    """A row for every station, a column for every factor."""
     matrix.show(
-        live.Picture(
-            key="stations",
-            quantity="probs",
-            says=_("How likely the answer stays, for every station and factor."),
-        ),
+        picture,
         table,
         rows=[_row(k) for k in numbers.stations(demo.text)],
         columns=[times(x).replace("× ", "×") for x in some],
@@ -303,7 +303,8 @@ def _table(demo: Demo, table: np.ndarray, some: tuple[float, ...]) -> None:
             column_title=N_("factor"),
             row_role="a",
             column_role="quiet",
+            bound=bound,
             row_height=26,
         ),
-        row=demo.station,
+        row=row,
     )

@@ -1,6 +1,6 @@
 // A text that grows: the pairs of tokens that a step computes, with a cache and without, and the candidates of the newest token.
 
-import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { clip, hatched, make, sized } from "../../../shared/pictures/live/base.js";
 import { fill, quoted, sentences } from "../../../shared/pictures/live/numbers.js";
 
 /** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
@@ -150,28 +150,11 @@ const GROWING = {
       pen.fillText(clip(pen, token, name - 8), left + name - 6, y);
       pen.textAlign = "left";
       pen.fillStyle = taken ? view.colours.new : view.colours.quiet;
-      if (out && !taken) GROWING.hatched(view, left + name, y - 8, long, 16);
+      if (out && !taken) hatched(view.pen, left + name, y - 8, long, 16, view.colours.cut);
       else pen.fillRect(left + name, y - 8, long, 16);
       pen.fillStyle = view.ink;
       pen.fillText(out && !taken ? `${percent(p)} · ${meta.words.cut}` : percent(p), left + name + long + 6, y);
     });
-  },
-
-  hatched(view, x, y, w, h) {
-    const { pen } = view;
-    pen.save();
-    pen.beginPath();
-    pen.rect(x, y, w, h);
-    pen.clip();
-    pen.strokeStyle = view.colours.cut;
-    pen.lineWidth = 1.5;
-    for (let at = x - h; at < x + w; at += 5) {
-      pen.beginPath();
-      pen.moveTo(at, y + h);
-      pen.lineTo(at + h, y);
-      pen.stroke();
-    }
-    pen.restore();
   },
 
   under(view, x, y) {

@@ -1,6 +1,6 @@
 // Bars with names, largest first as Python ordered them, and behind each the bar of the untouched model.
 
-import { clip, make, sized, steer } from "../live/base.js";
+import { clip, hatched, make, sized, steer } from "../live/base.js";
 import { quoted, short } from "../live/numbers.js";
 
 /** @typedef {import("../live/base.js").Colours} Colours */
@@ -97,7 +97,7 @@ const BARS = {
         const before = space * Math.max(0, Math.min(1, ghost[i] / meta.high));
         pen.strokeStyle = view.ink;
         pen.lineWidth = 1.5;
-        if (meta.hatched && !x) BARS.hatch(view, name + 8, y - thick / 2, Math.max(1, before), thick);
+        if (meta.hatched && !x) hatched(pen, name + 8, y - thick / 2, Math.max(1, before), thick, view.colours.cut);
         pen.setLineDash([3, 2]);
         pen.strokeRect(name + 8, y - thick / 2, Math.max(1, before), thick);
         pen.setLineDash([]);
@@ -113,23 +113,6 @@ const BARS = {
       view.list.dataset.text = text;
       view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));
     }
-  },
-
-  hatch(view, x, y, w, h) { // cut: nothing is left
-    const { pen } = view;
-    pen.save();
-    pen.beginPath();
-    pen.rect(x, y, w, h);
-    pen.clip();
-    pen.strokeStyle = view.colours.cut;
-    for (let at = x - h; at < x + w; at += 5) {
-      pen.beginPath();
-      pen.moveTo(at, y + h);
-      pen.lineTo(at + h, y);
-      pen.stroke();
-    }
-    pen.restore();
-    pen.strokeStyle = view.ink;
   },
 
   told(view) {

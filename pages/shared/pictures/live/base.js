@@ -586,6 +586,23 @@ export function sized(canvas, width, height, ratio) {
   return context;
 }
 
+// Slanted lines over what was cut: nothing is left of it.
+export function hatched(pen, x, y, width, height, colour) {
+  pen.save();
+  pen.beginPath();
+  pen.rect(x, y, width, height);
+  pen.clip();
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1.5;
+  for (let at = x - height; at < x + width; at += 5) {
+    pen.beginPath();
+    pen.moveTo(at, y + height);
+    pen.lineTo(at + height, y);
+    pen.stroke();
+  }
+  pen.restore();
+}
+
 // A finger on the picture moves the slider too. at(x, y, down) is the stop under it, null where there is none.
 export function steer(view, canvas, at) {
   const move = (event, down) => {
