@@ -125,7 +125,8 @@ def _with_dropout(model: Decoder, row: Tensor, rate: float, seed: int) -> Tensor
         return inverted(x, torch.rand(x.shape, generator=chance) >= rate, rate)
 
     draws = DRAWS if rate else 1
-    trace = WhatIf([("block*.attn_out", drop), ("block*.ffn_out", drop)])
+    blocks = range(model.config.n_layers)  # by number: a mixture's experts have an ffn_out of their own
+    trace = WhatIf([(f"block{i}.{name}", drop) for i in blocks for name in ("attn_out", "ffn_out")])
     probs = model.predict(model.stream(row.expand(draws, -1), trace=trace)).softmax(-1)
     return probs.expand(DRAWS, -1) if not rate else probs
 

@@ -43,6 +43,16 @@ def test_dropout_is_torchs():
     assert found.p[:, 8].mean() < found.p[:, 2].mean() < found.p[0, 0]
 
 
+def test_a_mixture_drops_what_a_block_adds_once(pair, monkeypatch):
+    """Its experts write before the block does; what they write is not dropped a second time."""
+    read, times = text.exactly("then the dog saw a cat", str(pair("mixtral").folder)), []
+    monkeypatch.setattr(details, "inverted", lambda x, kept, rate: times.append(rate) or x)
+    details.dropped(read)
+    assert [times.count(rate) for rate in details.RATES] == [2 * pair("mixtral").ours.config.n_layers] * len(
+        details.RATES
+    )
+
+
 def test_dropout_left_on_is_the_model_with_zeros_in_it():
     """One draw at one rate, the blocks written out."""
     rate, model = details.RATES[4], subject.model()
