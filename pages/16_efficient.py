@@ -33,6 +33,8 @@ if spine.deep():
 # Flash: the same numbers, without the square.
 headings.section("Flash, tile by tile")
 st.fragment(tiles.tiles)()
+if spine.deep():
+    headings.fold("Tiles that are skipped", st.fragment(tiles.skipped))
 headings.fold("Measure it: memory and time of torch's own kernel", tiles.kernel)
 
 # What else there is.
@@ -56,6 +58,7 @@ if spine.deep():
     depths.shown_code()
 spine.offer(
     N_("A pattern of your own"),
+    N_("Tiles that are skipped"),
     N_("From word to word: hops"),
     N_("Rank: what softmax does to it"),
     N_("Two forms of one thing"),

@@ -14,7 +14,7 @@ NAMES = (
     *("dates", "cheat", "neighbours", "healed", "places", "moe"),
     *("home", "sharing_losses", "place_losses", "long_losses", "story_losses", "reach_losses"),
     *("norms", "norm_losses", "neurons", "needed", "cache_losses"),
-    *("patterns", "instead", "ssm"),
+    *("patterns", "instead", "ssm", "bank", "sinks", "swaps"),
 )
 
 

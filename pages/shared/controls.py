@@ -206,12 +206,16 @@ def switch(label: str, default: bool, *, key: str, help: str | None = None) -> b
     return bool(now)
 
 
-def pick(label: str, options: Sequence[Value], default: Value, *, key: str) -> Value:
-    """One of a few numbers or words that need no translation."""
+def pick(
+    label: str, options: Sequence[Value], default: Value, *, key: str, shown: Callable[[Value], str] = str
+) -> Value:
+    """One of a few numbers or words that need no translation, or are `shown` in another way."""
     setting = Setting(key, default, readers.of(options))
     now: Value = setting.now()
     widget = _told(key, now)
-    st.segmented_control(_(label), list(options), required=True, key=widget, on_change=_writes(setting, widget))
+    st.segmented_control(
+        _(label), list(options), required=True, key=widget, on_change=_writes(setting, widget), format_func=shown
+    )
     return now
 
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
+from core.lab import pulse
 from core.lab.memory import kept
 from pages.shared import address, controls
 from pages.shared.pictures import live
@@ -177,6 +179,23 @@ def neighbours(file: str) -> tuple[Entry | None, Entry | None]:
 
 
 cached = kept  # a result of core, kept for all sessions
+BREATH = 8  # steps of a long computation between two words with Streamlit
+
+
+@contextmanager
+def patient(place: DeltaGenerator) -> Iterator[None]:
+    """Around a computation of many steps (core.lab.pulse): a run whose visitor has left, or has moved on, ends there.
+
+    Streamlit ends a run only when it hears of it; place: an `st.empty()` that it hears of and that shows nothing.
+    """
+
+    def beat(done: int) -> None:
+        if done % BREATH == 0:
+            place.empty()
+
+    with pulse.heard(beat):
+        yield
+
 
 _last = [time.monotonic()]
 

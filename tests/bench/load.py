@@ -29,6 +29,7 @@ class Visitor:
     name: str = ""
     stops: list[float] = field(default_factory=list)
     failed: int = 0
+    query: str = ""
 
     async def open(self) -> None:
         address = self.url.replace("http", "ws") + "/_stcore/stream"
@@ -37,6 +38,7 @@ class Visitor:
         )
         message = BackMsg()
         message.rerun_script.page_name = self.page
+        message.rerun_script.query_string = self.query
         await self.socket.send(message.SerializeToString())
         await self.finished()
 
@@ -118,6 +120,39 @@ async def _together(url: str, page: str, users: int, seconds: float, pid: int) -
 
 def together(url: str, page: str, users: int, pid: int, seconds: float = 12.0) -> Class:
     return asyncio.run(_together(url, page, users, seconds, pid))
+
+
+async def _beside_writers(url: str, page: str, users: int, writers: int, seconds: float, pid: int) -> Class:
+    """Visitors of one page, while others let the model write 256 tokens, one text after the other."""
+    visitors = [Visitor(url, page) for _ in range(users)]
+    await asyncio.gather(*(v.open() for v in visitors))
+    end = time.perf_counter() + seconds
+
+    async def write(i: int) -> int:
+        texts = 0
+        while time.perf_counter() < end:
+            seed = 30 * i + texts
+            writer = Visitor(url, "inference", query=f"gen_n=256&gen_heat=1.5&gen_seed={seed % 1000}")
+            opening = asyncio.create_task(writer.open())
+            await asyncio.wait({opening}, timeout=max(0.1, end - time.perf_counter()))
+            texts += opening.done()
+            opening.cancel()
+            await writer.socket.close()
+        return texts
+
+    begun = [asyncio.create_task(write(i)) for i in range(writers)]
+    await asyncio.gather(*(v.run(end, 1.0) for v in visitors))
+    texts = sum(await asyncio.gather(*begun))
+    latencies = [ms for v in visitors for ms in v.latencies]
+    memory = psutil.Process(pid).memory_info().rss / 1e6
+    for visitor in visitors:
+        await visitor.socket.close()
+    return Class(latencies, float(texts), memory, sum(v.failed for v in visitors))
+
+
+def beside_writers(url: str, page: str, users: int, writers: int, pid: int, seconds: float = 20.0) -> Class:
+    """cpu_ms holds the number of texts that were written."""
+    return asyncio.run(_beside_writers(url, page, users, writers, seconds, pid))
 
 
 async def _visit_all(url: str, pages: list[str], users: int) -> None:

@@ -1,23 +1,30 @@
-"""Speculative decoding: an early exit of the model drafts, the whole model checks all drafts in one pass."""
+"""Speculative decoding: a table of pairs or an early exit of the model drafts, the whole model checks all drafts at once."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from core import generation
 from core.lab import subject
-from core.lab.text import Text, called
+from core.lab.text import FIRST, Cannot, Text, called
+from core.topics.inference import bank
+from core.topics.inference.writing import alone_here
 
+TABLE = 0  # as an exit: no block drafts, only the table of what followed each token most often
+RUNS = 3  # behind one time; the middle one counts
 AHEAD = (0, 1, 2, 3, 4, 6, 8)  # drafted tokens a pass; 0: none, the model alone
 WRITTEN = 16
 
 
 @dataclass(frozen=True)
 class Demo:
-    """exit: blocks that the drafter runs, of all the model has."""
+    """exit: blocks that the drafter runs, of all the model has; TABLE: a table of pairs drafts."""
 
     text: Text
     exit: int
@@ -37,19 +44,54 @@ class Run:
     taken: int
 
 
+def drafter(demo: Demo) -> generation.Draft:
+    """Raises Cannot where a table is asked of a model that it was not counted for."""
+    model = subject.model(demo.text.subject)
+    if demo.exit != TABLE:
+        return lambda ids: model.predict(model.stream(ids, until=demo.exit)).softmax(-1)
+    if demo.text.subject != FIRST:
+        raise Cannot("The table of pairs was counted for the embedded model alone.")
+    next_of, vocab = torch.from_numpy(np.array(bank.following())), model.config.vocab_size
+    return lambda ids: torch.zeros(vocab).index_fill(-1, next_of[ids[-1:]], 1.0)
+
+
 def run(demo: Demo) -> tuple[Run, ...]:
     """Greedily, with every draft length."""
-    text, model = demo.text, subject.model(demo.text.subject)
-    n = min(WRITTEN, model.config.context - len(text))
-    known: dict[tuple[int, ...], Tensor] = {}  # a draft hangs on what stands before it alone
+    draft, known = drafter(demo), dict[tuple[int, ...], Tensor]()  # a draft hangs on what stands before it alone
 
-    def draft(ids: Tensor) -> Tensor:
+    def remembered(ids: Tensor) -> Tensor:
         key = tuple(ids.tolist())
         if key not in known:
-            known[key] = model.predict(model.stream(ids, until=demo.exit)).softmax(-1)
+            known[key] = draft(ids)
         return known[key]
 
-    return tuple(_run(text, n, ahead, draft) for ahead in AHEAD)
+    n = min(WRITTEN, subject.config(demo.text.subject).context - len(demo.text))
+    return tuple(_run(demo.text, n, ahead, remembered) for ahead in AHEAD)
+
+
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds for the text at each of AHEAD, on this machine; the first is the model alone."""
+
+    taken: tuple[float, ...]
+
+
+@torch.inference_mode()
+def times(demo: Demo, run: int = 0) -> Times:
+    """run: counts the measurements, so that each is made anew. Every draft is computed again, as it would be."""
+    draft, text, model = drafter(demo), demo.text, subject.model(demo.text.subject)
+    ids, n = torch.tensor(text.ids), min(WRITTEN, model.config.context - len(text))
+    ways: list[Callable[[], object]] = [
+        lambda ahead=ahead: generation.speculate(model, ids, n, draft, ahead) for ahead in AHEAD
+    ]
+    taken = np.zeros((RUNS + 1, len(ways)))
+    with alone_here():
+        for row in taken:  # in turns, so that a busy moment meets all alike
+            for i, write in enumerate(ways):
+                begin = time.perf_counter()
+                write()
+                row[i] = time.perf_counter() - begin
+    return Times(tuple((1000 * np.median(taken[1:], 0)).tolist()))  # the first round warms up
 
 
 def _run(text: Text, n: int, ahead: int, draft: generation.Draft) -> Run:

@@ -16,6 +16,7 @@ from core.cache import Cache
 from core.config import ModelConfig
 from core.generation import Sampler
 from core.lab import subject
+from core.lab.pulse import breathing
 from core.lab.text import Text, Word, ends, top, word
 from core.model import Decoder
 
@@ -87,7 +88,8 @@ def _steps(text: Text, demo: Demo, n: int) -> list[generation.Step]:
     known = subject.untouched(text)["next_logits"].tensor if text == demo.text else None
     model, over = subject.model(text.subject), ends(text.subject)
     made: list[generation.Step] = []
-    for step in islice(generation.steps(model, torch.tensor(text.ids), demo.sampler, seed=demo.seed, logits=known), n):
+    written = generation.steps(model, torch.tensor(text.ids), demo.sampler, seed=demo.seed, logits=known)
+    for step in breathing(islice(written, n)):
         made.append(step)
         if step.id in over:
             break
@@ -144,6 +146,11 @@ def token_bytes(config: ModelConfig, each: float = FLOAT) -> int:
 _one_at_a_time = threading.Lock()
 
 
+def alone_here() -> threading.Lock:
+    """Held while a clock runs: two measurements at once would slow each other down."""
+    return _one_at_a_time
+
+
 @dataclass(frozen=True)
 class Clocks:
     """Milliseconds of one step at each length, measured here and now: the middle of PAIRS runs each way, taken in turns."""
@@ -163,7 +170,7 @@ def measure(name: str, lengths: tuple[int, ...], run: int = 0) -> Clocks:
     """run: counts the measurements, so that each is made anew. One at a time: they would slow each other down."""
     model = subject.model(name)
     ids = torch.arange(max(lengths)) % min(200, model.config.vocab_size)
-    with _one_at_a_time:
+    with alone_here():
         pairs = [_pair(model, ids[:n]) for n in lengths]
     return Clocks(lengths, tuple(one for one, _all in pairs), tuple(every for _one, every in pairs))
 

@@ -6,9 +6,10 @@ import numpy as np
 import streamlit as st
 
 from core.topics.efficient import flash as fl
+from core.topics.efficient import skipped as sk
 from pages.shared import address, controls, frame, spine
 from pages.shared.asks import predict
-from pages.shared.pictures import figures, lines, live
+from pages.shared.pictures import figures, lines, live, matrix
 from pages.shared.pictures.lines import Axis, Series
 from pages.shared.text import N_, _, prose, say
 
@@ -116,6 +117,47 @@ def _away(found: fl.Tiles, dial: controls.Dial) -> None:
         moving=np.array(dial.stops, float),
         tall=160,
     )
+
+
+# ---- tiles that are skipped ----
+
+MASKS = {
+    "causal": N_("all before it"),
+    "window": N_("nearest"),
+    "strided": N_("strided"),
+    "random": N_("random"),
+}
+
+
+def skipped() -> None:
+    """Which tiles must be computed, by the size of a tile."""
+    kind = controls.choice("Pattern", MASKS, "causal", key="skip_kind", hide_label=True)
+    found = frame.cached(sk.run, kind)
+    dial = controls.Dial("skip_tile", N_("Queries and keys in a tile"), sk.SIZES, 8)
+    line = _("{computed} of {tiles} tiles computed: {pairs} pairs for {open} open ones")
+    captions = [
+        line.format(computed=f"{c:,}", tiles=f"{t:,}", pairs=f"{p:,}", open=f"{found.open:,}")
+        for c, t, p in zip(found.computed, found.tiles, found.pairs, strict=True)
+    ]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        matrix.show(
+            live.Picture(
+                key="skipped",
+                quantity="computed",
+                says=_("Pairs that are open, pairs that are computed though closed, and tiles that are skipped."),
+                slider=dial.slider(),
+                captions=captions,
+                released=dial.receive,
+            ),
+            found.cells,
+            rows=None,
+            columns=None,
+            look=matrix.Look(tall=300, closed=N_("skipped")),
+            shut=found.cells == 0,
+        )
+    with right:
+        prose("efficient", "skipped", n=sk.N, read=sk.READ)
 
 
 # ---- torch's own kernel ----

@@ -10,7 +10,7 @@ from core.config import ModelConfig
 from core.lab import subject
 from core.lab.text import Text
 from core.presets import presets
-from core.topics.inference import drafts, squeezed
+from core.topics.inference import bank, drafts, sink, squeezed
 from core.topics.inference import writing as wr
 from pages.shared import controls, frame
 from pages.shared.asks import mistakes
@@ -19,7 +19,13 @@ from pages.shared.text import N_, _, prose
 
 SIDES = {"both": N_("keys and values"), "keys": N_("keys alone"), "values": N_("values alone")}
 BITS = controls.Dial("bits", N_("Bits a number"), squeezed.BITS, 4)
-EXITS = (3, 4, 5)
+EXITS = (drafts.TABLE, 3, 4, 5)
+TIMED = controls.Held("draft_times")
+WAYS = {
+    "window": N_("the newest alone"),
+    "first": N_("the first token too, where it stands"),
+    "streaming": N_("the first token too, kept near"),
+}
 LENGTHS = (256, 4096, 131_072)
 
 
@@ -61,13 +67,48 @@ def bits(text: Text) -> None:
         prose("inference", "bits", base=f"{told[16][0]:.2f}", tokens=squeezed.TOKENS, **values)
 
 
+# ---- a cache of fixed size ----
+
+
+def window() -> None:
+    """Past the trained length: the newest tokens alone, or the first one with them."""
+    table = frame.cached(sink.losses)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        lines.show(
+            live.Picture(
+                key="sink_losses",
+                quantity="loss",
+                says=_("Loss past the trained length with a cache of fixed size, with and without the first token."),
+            ),
+            table,
+            np.array(sink.HELD, float),
+            [
+                lines.Series(_(name), role, dots=True)
+                for name, role in zip(WAYS.values(), ("a", "warn", "v"), strict=True)
+            ],
+            x=lines.Axis(_("tokens in the cache"), log=True),
+            y=lines.Axis(_("loss, nats a token")),
+            tall=240,
+        )
+    with right:
+        told = {
+            f"{way}{held}": f"{table[i, j]:.2f}" for i, way in enumerate(sink.WAYS) for j, held in enumerate(sink.HELD)
+        }
+        prose("inference", "window", start=sink.START, stop=sink.STOP, **told)
+
+
 # ---- drafts ----
+
+
+def _drafter(exit: int) -> str:
+    return _("a table of pairs") if exit == drafts.TABLE else str(exit)
 
 
 def drafted(text: Text) -> None:
     """The model's first blocks draft, all of them check; the text is the same whatever the draft."""
     last = subject.config(text.subject).n_layers
-    exit = controls.pick("Blocks that draft", EXITS, 5, key="draft_exit")
+    exit = int(controls.pick("Blocks that draft", EXITS, 5, key="draft_exit", shown=_drafter))
     with st.spinner(_("Writing …")):
         runs = frame.cached(drafts.run, drafts.Demo(text, exit))
     if not runs[0].tokens:
@@ -100,7 +141,28 @@ def drafted(text: Text) -> None:
             high=float(max(max(one.passes, one.proposed) for one in runs)),
         )
     with right:
-        prose("inference", "drafts", exit=exit, layers=last)
+        if exit == drafts.TABLE:
+            prose("inference", "drafts_table", read=f"{frame.cached(bank.sample_tokens):,}")
+        prose("inference", "drafts", exit=exit or last, layers=last)
+        _draft_times(drafts.Demo(text, exit))
+
+
+def _draft_times(demo: drafts.Demo) -> None:
+    """Does it pay? Measured on a press, in turns."""
+    runs = dict(TIMED.now() or {})
+    st.button(
+        _("Measure it here, now"),
+        key="draft_measure",
+        on_click=lambda: TIMED.keep({**runs, demo.exit: 1 + runs.get(demo.exit, 0)}),
+    )
+    if demo.exit not in runs:
+        return
+    with st.spinner(_("Measuring …")):
+        taken = frame.cached(drafts.times, demo, runs[demo.exit]).taken
+    head = [_("drafted a pass"), *(str(n) for n in drafts.AHEAD)]
+    rows = [head, ["---"] + ["---:"] * len(taken), [_("milliseconds"), *(f"{t:.0f}" for t in taken)],
+            [_("times as fast"), *(f"{taken[0] / t:.2f}" for t in taken)]]  # fmt: skip
+    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in rows))
 
 
 # ---- a state of fixed size ----

@@ -10,7 +10,7 @@ import streamlit as st
 from core.lab import subject
 from core.lab import text as sentence
 from core.lab.text import Text
-from core.topics.inference import stale
+from core.topics.inference import many, stale
 from core.topics.inference.stale import Stale
 from pages.parts.inference import cells as picture
 from pages.shared import address, controls, frame, readers, spine, story
@@ -262,6 +262,8 @@ def one_cell(room: Room) -> None:
         prose(
             "inference", "one" if count == 1 else "one_some" if count else "one_none", **room.names, **strongest(room)
         )
+        every = frame.cached(many.recorded)
+        prose("inference", "many", texts=every.texts, single=every.alone, block=every.block, there=every.there)
 
 
 # ---- inside the cell ----

@@ -64,7 +64,8 @@ def story(text: Text) -> None:
         address.forget("gen_fork", ON)
     how, n = sampler()
     demo = wr.Demo(text, how, int(ROLL.now()), n)
-    with st.container(), st.spinner(_("Writing …")):  # always there: a spinner that comes and goes moves nothing below
+    # The place is always there: what comes and goes in it moves nothing below.
+    with st.container(), st.spinner(_("Writing …")), frame.patient(st.empty()):
         told = frame.cached(wr.write, demo)
         if fork := _fork(told):
             told = frame.cached(wr.write, replace(demo, fork=fork))

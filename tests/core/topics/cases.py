@@ -27,7 +27,7 @@ from core.topics.feedforward import volume as ffn_volume
 from core.topics.heads import fewer_keys, volume
 from core.topics.home import chase, flow, writing
 from core.topics.inference import cuts as sieve
-from core.topics.inference import drafts, squeezed, stale
+from core.topics.inference import drafts, roofline, squeezed, stale
 from core.topics.inference import writing as running
 from core.topics.masks import gradients, in_numpy, padding, patterns
 from core.topics.model import details, parts, repair, walk
@@ -517,6 +517,13 @@ CASES: dict[str, Case] = {
     "inference.drafts.run": Case(
         lambda g: (drafts.run(drafts.Demo(g.text, g.layer)), drafts.plain(g.text)),
         lambda r: all(one.ids == r[1] and len(one.drafted) == len(one.ids) for one in r[0]),
+    ),
+    "inference.drafts.times": Case(
+        lambda g: drafts.times(drafts.Demo(g.text, 1)), lambda r: len(r.taken) == len(drafts.AHEAD) and min(r.taken) > 0
+    ),
+    "inference.roofline.spent": Case(
+        lambda g: (g.model.config, [roofline.spent(g.model.config, kind, 2) for kind in ("read", "write")]),
+        lambda r: all(flops > 0 and fetched > 4 * r[0].d_model for flops, fetched in r[1]),
     ),
     "inference.drafts.plain": Case(lambda g: drafts.plain(g.text), lambda r: len(r) == drafts.WRITTEN),
     "inference.squeezed.edits": Case(lambda g: squeezed.edits(g.text.subject, 4, 4), lambda r: len(r) == 2),

@@ -1,0 +1,132 @@
+"""Reading against writing: both measured here, under the roof of this machine and of some GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.lab.text import FIRST
+from core.topics.inference import roofline as rl
+from pages.shared import controls, frame
+from pages.shared.asks import predict
+from pages.shared.pictures import figures
+from pages.shared.text import N_, _, prose
+
+KINDS = {"read": N_("reading: tokens of one text, all at once"), "write": N_("writing: one token for each reader")}
+COLOURS = {"read": "q", "write": "warn"}
+RUN = controls.Held("roof")
+LOWEST, HIGHEST = 0.25, 1024.0  # FLOPs a byte that are drawn
+
+
+def measured() -> rl.Measured:
+    """Once for all; anew for who asks."""
+    return frame.cached(rl.measure, FIRST, int(RUN.now() or 0))
+
+
+def compare() -> None:
+    """How much longer does a step take for 64 readers than for one? Measured once somebody has guessed."""
+    if not _guess():
+        return
+    with st.spinner(_("Measuring …")):
+        found = measured()
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _chart(found)
+    with right:
+        one, many = found.of("write")[0], found.of("write")[-1]
+        whole = found.of("read")[-1]
+        prose(
+            "inference",
+            "roof",
+            n=whole.tokens,
+            readers=many.tokens,
+            held=rl.HELD,
+            read_each=figures.number(1000 * whole.seconds / whole.tokens, 2),
+            write_each=figures.number(1000 * one.seconds, 2),
+            many_each=figures.number(1000 * many.seconds / many.tokens, 2),
+            peak=figures.number(found.roof.peak / 1e9),
+            bandwidth=figures.number(found.roof.bandwidth / 1e9),
+            ridge=figures.number(found.roof.ridge),
+            low=figures.number(one.intensity, 2),
+            high=figures.number(whole.intensity, 2),
+        )
+        st.button(_("Measure again"), key="roof_again", on_click=lambda: RUN.keep(int(RUN.now() or 0) + 1))
+    _table(found)
+
+
+def _guess() -> bool:
+    most = rl.READERS[-1]
+    times = 6.0
+    if predict.answer("roof"):
+        write = measured().of("write")
+        times = write[-1].seconds / write[0].seconds
+    near = {"all": float(most), "ten": 8.0, "same": 1.0}
+    answer = min(near, key=lambda one: abs(np.log(near[one] / times)))
+    options = {"all": f"{most} ×", "ten": _("about {n}").format(n="6–10 ×"), "same": N_("no longer")}
+    true = N_(
+        "Measured here just now: «times» times as long, for «most» tokens instead of one. The weights are fetched once "
+        "for all of them; only what each reader has in the cache is fetched for each."
+    )
+    question = N_(
+        "Guess first: «most» readers wait for their next token. All at once, how long does a step take, next to one alone?"
+    )
+    asked = predict.Prediction("roof", question, options, answer, dict.fromkeys([*options, predict.UNSURE], true))
+    return predict.ask(asked, most=most, times=f"{times:.1f}") is not None
+
+
+def _chart(found: rl.Measured) -> None:
+    """Log-log: FLOPs a byte against FLOPs a second; every roof is a line with a bend."""
+    import altair as alt
+
+    roofs = {_("this machine"): found.roof, **rl.gpus()}
+    lines = [
+        {"x": float(x), "y": roof.at(float(x)) / 1e9, "of": name}
+        for name, roof in roofs.items()
+        for x in sorted({LOWEST, roof.ridge, HIGHEST})
+    ]
+    points = [
+        {"x": p.intensity, "y": p.speed / 1e9, "of": _(KINDS[p.kind]), "tokens": p.tokens,
+         "rate": figures.number(p.rate)}
+        for p in found.points
+    ]  # fmt: skip
+    log = _("log scale")
+    x = alt.X("x:Q", title=f"{_('FLOPs for each byte fetched')} · {log}",
+              scale=alt.Scale(type="log", domain=[LOWEST, HIGHEST]))  # fmt: skip
+    y = alt.Y("y:Q", title=f"{_('billion FLOPs a second')} · {log}", scale=alt.Scale(type="log"))
+    picked = alt.selection_point(fields=["of"], bind="legend")
+    drawn = alt.Chart(alt.InlineData(lines)).mark_line().encode(
+        x=x, y=y, strokeDash=alt.StrokeDash("of:N", title=_("at most"), sort=list(roofs)),
+        opacity=alt.condition(picked, alt.value(0.9), alt.value(0.12)),
+    ).add_params(picked)  # fmt: skip
+    named = [_(one) for one in KINDS.values()]
+    colours = alt.Scale(domain=named, range=[figures.colour(COLOURS[kind]) for kind in KINDS])
+    told: list[Any] = [
+        "of:N",
+        alt.Tooltip("tokens:Q", title=_("tokens")),
+        alt.Tooltip("rate:N", title=_("tokens a second")),
+        alt.Tooltip("x:Q", title=_("FLOPs a byte"), format=".2f"),
+        alt.Tooltip("y:Q", title=_("billion FLOPs a second"), format=".1f"),
+    ]
+    dots = (
+        alt.Chart(alt.InlineData(points))
+        .mark_point(filled=True, size=70)
+        .encode(x=x, y=y, color=alt.Color("of:N", title=None, scale=colours), tooltip=told)
+    )
+    says = _("FLOPs a second against FLOPs for each byte fetched: the measured passes under the roofs.")
+    chart = (drawn + dots).configure_legend(orient="bottom", columns=2, labelLimit=320).properties(height=340)
+    figures.show(chart, key="roof", says=says)
+
+
+def _table(found: rl.Measured) -> None:
+    head = [_("tokens at once"), _("reading: ms"), _("ms a token"), _("writing: ms"), _("ms a token")]
+    rows = []
+    writing = {p.tokens: p for p in found.of("write")}
+    for p in found.of("read"):
+        w = writing.get(p.tokens)
+        cells = [f"{1000 * x:.1f}" for x in (p.seconds, p.seconds / p.tokens)]
+        cells += [f"{1000 * x:.1f}" for x in (w.seconds, w.seconds / w.tokens)] if w else ["–", "–"]
+        rows.append([str(p.tokens), *cells])
+    lines = [head, ["---:"] * len(head), *rows]
+    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in lines))
