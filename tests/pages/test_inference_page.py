@@ -6,7 +6,7 @@ import pytest
 from core.generation import Sampler
 from core.lab import subject
 from core.lab import text as sentence
-from core.topics.inference import cuts, drafts, squeezed, stale, writing
+from core.topics.inference import bank, cuts, drafts, roofline, sink, squeezed, stale, writing
 from tests.pages.opening import open_page, picture, words
 
 PAGE = "15_inference"
@@ -178,3 +178,52 @@ def test_a_state_of_fixed_size_and_the_mistakes():
     text = said(open_page(PAGE, at="common-mistakes"))
     for number in ("147,456", "144 KiB", "4.5 GiB", "576 KiB", "13,824"):
         assert number in text
+
+
+def test_a_cache_of_fixed_size_shows_what_was_recorded():
+    app = open_page(PAGE, at="a-cache-of-fixed-size")
+    np.testing.assert_allclose(picture(app, "sink_losses")[1]["values"].reshape(3, -1), sink.losses(), atol=1e-6)
+    for i, way in enumerate(sink.WAYS):
+        assert f"{sink.losses()[i, sink.HELD.index(64)]:.2f}" in said(app), way
+
+
+def test_a_table_may_draft():
+    app = open_page(PAGE, at="drafts-checked-in-one-pass", draft_exit="0")
+    runs = drafts.run(drafts.Demo(FIRST, drafts.TABLE))
+    assert picture(app, "drafts")[1]["values"][:, 0, 1].tolist() == [0] * len(runs)
+    assert picture(app, "drafts")[1]["values"][:, 1, 1].tolist() == [one.taken for one in runs]
+    assert "what followed each token most often" in said(app)
+
+
+def test_the_bank_is_shelved_after_the_guess():
+    assert "different openings" not in said(open_page(PAGE))
+    app = open_page(PAGE, bank_strange="none", bank="t15", bank_text="199")
+    meta, arrays = picture(app, "bank_t15")
+    found = bank.bank("t15")
+    np.testing.assert_allclose(arrays["values"].reshape(2, -1)[0], found.nats, atol=1e-6)
+    assert meta["slider"]["at"] == 199
+    assert len(meta["captions"]) == 200
+    assert meta["captions"][0].startswith(bank.PROMPT)
+    text = said(app)
+    for way in bank.WAYS:
+        assert f"{bank.bank(way).strange:.1%}" in text
+    assert "**Not quite.**" in text or "**Right.**" in text
+    assert picture(open_page(PAGE, bank_strange="none", bank="greedy"), "bank_greedy")[0].get("slider") is None
+
+
+def test_both_ways_are_measured_after_the_guess_alone(monkeypatch):
+    found = roofline.Measured(
+        roofline.Roof(50e9, 5e9),
+        (
+            roofline.Point("read", 256, 3.5e9, 6.4e7, 0.05),
+            roofline.Point("write", 1, 3e7, 6e7, 0.007),
+            roofline.Point("write", 64, 2e9, 1.7e8, 0.042),
+        ),
+    )
+    monkeypatch.setattr(roofline, "measure", lambda _name, _run: found)
+    assert "billion bytes" not in said(open_page(PAGE))
+    text = said(open_page(PAGE, roof="ten"))
+    assert "**Right.**" in text
+    assert "6.0 times as long" in text
+    assert "Below 10.00 FLOPs a byte" in text
+    assert "| 256 | 50.0 | 0.2 | – | – |" in text

@@ -21,7 +21,7 @@ READ = 8  # words a query reads where not all
 
 @dataclass(frozen=True)
 class Skipped:
-    """cells: (size, query, key): 1 an open pair, 0.25 a closed one that is computed all the same, 0 skipped.
+    """cells: (size, query, key): how much of the pair's tile is open, 0 where it is skipped.
     computed, tiles: (size,) tiles with an open pair, and all; open: open pairs; pairs: (size,) pairs computed."""
 
     cells: np.ndarray
@@ -38,10 +38,9 @@ def run(kind: str) -> Skipped:
     allowed = pt.mask("window", N, N) if kind == "causal" else pt.mask(kind, READ, N, pt.luck(1, 1, N)[0, 0])
     cells, computed, tiles = [], [], []
     for size in SIZES:
-        met = F.max_pool2d(allowed.float()[None, None], size)[0, 0]  # 1 where a tile has an open pair
-        spread = met.repeat_interleave(size, 0).repeat_interleave(size, 1)
-        cells.append(torch.where(allowed, 1.0, 0.25 * spread))
-        computed.append(int(met.sum()))
-        tiles.append(met.numel())
+        open_ = F.avg_pool2d(allowed.float()[None, None], size)[0, 0]
+        cells.append(open_.repeat_interleave(size, 0).repeat_interleave(size, 1))
+        computed.append(int((open_ > 0).sum()))
+        tiles.append(open_.numel())
     pairs = tuple(n * size * size for n, size in zip(computed, SIZES, strict=True))
     return Skipped(torch.stack(cells).numpy(), tuple(computed), tuple(tiles), pairs, int(allowed.sum()))

@@ -46,11 +46,11 @@ class Run:
 
 def drafter(demo: Demo) -> generation.Draft:
     """Raises Cannot where a table is asked of a model that it was not counted for."""
+    if demo.exit == TABLE and demo.text.subject != FIRST:
+        raise Cannot("The table of pairs was counted for the embedded model alone.")
     model = subject.model(demo.text.subject)
     if demo.exit != TABLE:
         return lambda ids: model.predict(model.stream(ids, until=demo.exit)).softmax(-1)
-    if demo.text.subject != FIRST:
-        raise Cannot("The table of pairs was counted for the embedded model alone.")
     next_of, vocab = torch.from_numpy(np.array(bank.following())), model.config.vocab_size
     return lambda ids: torch.zeros(vocab).index_fill(-1, next_of[ids[-1:]], 1.0)
 

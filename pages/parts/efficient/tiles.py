@@ -144,8 +144,8 @@ def skipped() -> None:
         matrix.show(
             live.Picture(
                 key="skipped",
-                quantity="computed",
-                says=_("Pairs that are open, pairs that are computed though closed, and tiles that are skipped."),
+                quantity="allowed",
+                says=_("How much of each tile is open; tiles without an open pair are skipped."),
                 slider=dial.slider(),
                 captions=captions,
                 released=dial.receive,

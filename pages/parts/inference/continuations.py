@@ -9,7 +9,7 @@ from core.topics.inference import bank as bk
 from pages.shared import controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, lines, live
-from pages.shared.text import N_, _, filled, prose, unmarked
+from pages.shared.text import N_, _, prose, unmarked
 
 LONGEST = 170  # signs of a text under the picture
 
@@ -79,7 +79,8 @@ def _guess() -> bool:
 
 def _texts(found: bk.Bank) -> None:
     stops = tuple(range(len(found.texts)))
-    dial = controls.Dial("bank_text", N_("From the likeliest to the unlikeliest"), stops, 0)
+    names = tuple(str(i + 1) for i in stops)
+    dial = controls.Dial("bank_text", N_("From the likeliest to the unlikeliest"), stops, 0, shown=names)
     captions = [
         f"{bk.PROMPT}{_tail(text)} · {_('log p a token')} {figures.number(float(nats), 2)}"
         for text, nats in zip(found.texts, found.nats, strict=True)
@@ -95,10 +96,13 @@ def _texts(found: bk.Bank) -> None:
             captions=captions,
             released=dial.receive,
         ),
-        found.nats[None],
+        np.stack([found.nats, np.full(len(stops), bk.monkey())]),
         np.arange(len(stops), dtype=float) + 1,
-        [lines.Series(_("mean log p a token"), "v", dots=len(stops) == 1)],
-        x=lines.Axis(_("text")),
+        [
+            lines.Series(_("mean log p a token"), "v", dots=len(stops) == 1),
+            lines.Series(_("all tokens alike"), "quiet", dash=True, dots=len(stops) == 1),
+        ],
+        x=lines.Axis(_("texts, likeliest first")),
         y=lines.Axis(_("nats a token"), low=min(bk.monkey(), float(found.nats.min())) - 0.5, high=0.0),
         moving=np.arange(len(stops), dtype=float) + 1 if len(stops) > 1 else None,
         tall=220,
@@ -115,7 +119,7 @@ def _table() -> None:
     rows = []
     for way in bk.WAYS:
         one = frame.cached(bk.bank, way)
-        openings = filled(_("«n» of «all»"), n=one.openings, all=len(one.texts))
-        rows.append([name(way), figures.number(one.mean, 2), openings, f"{one.different:,}", f"{one.strange:.1%}"])
+        counts = [f"{one.openings:,}", f"{one.different:,}", f"{one.strange:.1%}"]
+        rows.append([name(way), figures.number(one.mean, 2), *counts])
     lines_ = [head, ["---", *["---:"] * 4], *rows]
     st.markdown("\n".join("| " + " | ".join(row) + " |" for row in lines_))

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.lab.text import Text
+from core.topics.inference import bank
 from core.topics.inference import cuts as ct
 from pages.shared import address, controls, frame, readers
 from pages.shared.asks import predict
@@ -144,7 +145,8 @@ def likeliest(text: Text) -> None:
     st.markdown(
         head + "\n".join(f"| {name} | {_cell(line.text)} | {figures.number(line.score)} |" for name, line in rows)
     )
-    prose("inference", "likeliest")
+    cool, plain = (figures.number(frame.cached(bank.bank, way).mean, 2) for way in ("t03", "greedy"))
+    prose("inference", "likeliest", cool=cool, plain=plain, texts=bank.TEXTS, tokens=bank.LENGTH)
 
 
 def _cell(text: str) -> str:

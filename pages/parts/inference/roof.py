@@ -17,6 +17,8 @@ from pages.shared.text import N_, _, prose
 KINDS = {"read": N_("reading: tokens of one text, all at once"), "write": N_("writing: one token for each reader")}
 COLOURS = {"read": "q", "write": "warn"}
 RUN = controls.Held("roof")
+SHOWN = ("RTX 4090", "H100 80 GB")  # a card for a desk and one for a rack
+TENS = [10**i for i in range(7)]
 LOWEST, HIGHEST = 0.25, 1024.0  # FLOPs a byte that are drawn
 
 
@@ -64,7 +66,7 @@ def _guess() -> bool:
         times = write[-1].seconds / write[0].seconds
     near = {"all": float(most), "ten": 8.0, "same": 1.0}
     answer = min(near, key=lambda one: abs(np.log(near[one] / times)))
-    options = {"all": f"{most} ×", "ten": _("about {n}").format(n="6–10 ×"), "same": N_("no longer")}
+    options = {"all": f"{most} ×", "ten": _("about {n}").format(n="8 ×"), "same": N_("no longer")}
     true = N_(
         "Measured here just now: «times» times as long, for «most» tokens instead of one. The weights are fetched once "
         "for all of them; only what each reader has in the cache is fetched for each."
@@ -77,46 +79,68 @@ def _guess() -> bool:
 
 
 def _chart(found: rl.Measured) -> None:
-    """Log-log: FLOPs a byte against FLOPs a second; every roof is a line with a bend."""
+    """Log-log: FLOPs a byte against FLOPs a second; every roof is a line with a bend and its name at the end."""
     import altair as alt
 
-    roofs = {_("this machine"): found.roof, **rl.gpus()}
-    lines = [
-        {"x": float(x), "y": roof.at(float(x)) / 1e9, "of": name}
-        for name, roof in roofs.items()
-        for x in sorted({LOWEST, roof.ridge, HIGHEST})
-    ]
-    points = [
-        {"x": p.intensity, "y": p.speed / 1e9, "of": _(KINDS[p.kind]), "tokens": p.tokens,
-         "rate": figures.number(p.rate)}
-        for p in found.points
-    ]  # fmt: skip
     log = _("log scale")
-    x = alt.X("x:Q", title=f"{_('FLOPs for each byte fetched')} · {log}",
-              scale=alt.Scale(type="log", domain=[LOWEST, HIGHEST]))  # fmt: skip
-    y = alt.Y("y:Q", title=f"{_('billion FLOPs a second')} · {log}", scale=alt.Scale(type="log"))
-    picked = alt.selection_point(fields=["of"], bind="legend")
-    drawn = alt.Chart(alt.InlineData(lines)).mark_line().encode(
-        x=x, y=y, strokeDash=alt.StrokeDash("of:N", title=_("at most"), sort=list(roofs)),
-        opacity=alt.condition(picked, alt.value(0.9), alt.value(0.12)),
-    ).add_params(picked)  # fmt: skip
-    named = [_(one) for one in KINDS.values()]
-    colours = alt.Scale(domain=named, range=[figures.colour(COLOURS[kind]) for kind in KINDS])
-    told: list[Any] = [
+    x = alt.X(
+        "x:Q",
+        title=f"{_('FLOPs for each byte fetched')} · {log}",
+        scale=alt.Scale(type="log", domain=[LOWEST, HIGHEST]),
+        axis=alt.Axis(values=TENS, grid=False),
+    )
+    y = alt.Y(
+        "y:Q",
+        title=f"{_('billion FLOPs a second')} · {log}",
+        scale=alt.Scale(type="log"),
+        axis=alt.Axis(values=TENS),
+    )
+    layers = [*_roofs(alt, found, x, y), _dots(alt, found, x, y)]
+    says = _("FLOPs a second against FLOPs for each byte fetched: the measured passes under the roofs.")
+    figures.show(alt.layer(*layers).resolve_scale(color="independent").properties(height=340), key="roof", says=says)
+
+
+def _roofs(alt: Any, found: rl.Measured, x: Any, y: Any) -> list[Any]:
+    """The lines, and their names at the right end: of the lower card below it, of the others above."""
+    here = _("this machine")
+    roofs = {here: found.roof} | {name: rl.gpus()[name] for name in SHOWN}
+    bends = [
+        {"x": at, "y": roof.at(at) / 1e9, "roof": name, "here": name == here}
+        for name, roof in roofs.items()
+        for at in sorted({LOWEST, roof.ridge, HIGHEST})
+    ]
+    ends = [{"x": HIGHEST, "y": roof.peak / 1e9, "roof": name, "here": name == here} for name, roof in roofs.items()]
+    colour = alt.condition("datum.here", alt.value(figures.colour("a")), alt.value(figures.colour("quiet")))
+    lines = alt.Chart(alt.InlineData(bends)).mark_line().encode(x=x, y=y, detail="roof:N", color=colour)
+    names = alt.Chart(alt.InlineData(ends)).encode(x=x, y=y, text="roof:N", color=colour)
+    low = alt.datum.roof == SHOWN[0]
+    above = names.transform_filter(~low).mark_text(align="right", dy=-8, fontSize=12)
+    return [lines, above, names.transform_filter(low).mark_text(align="right", dy=13, fontSize=12)]
+
+
+def _dots(alt: Any, found: rl.Measured, x: Any, y: Any) -> Any:
+    """What was measured."""
+    points = [
+        {
+            "x": p.intensity,
+            "y": p.speed / 1e9,
+            "of": _(KINDS[p.kind]),
+            "tokens": p.tokens,
+            "rate": figures.number(p.rate),
+        }
+        for p in found.points
+    ]
+    colours = alt.Scale(domain=[_(one) for one in KINDS.values()], range=[figures.colour(COLOURS[k]) for k in KINDS])
+    legend = alt.Legend(title=None, orient="top", direction="vertical", labelLimit=420)
+    told = [
         "of:N",
         alt.Tooltip("tokens:Q", title=_("tokens")),
         alt.Tooltip("rate:N", title=_("tokens a second")),
         alt.Tooltip("x:Q", title=_("FLOPs a byte"), format=".2f"),
         alt.Tooltip("y:Q", title=_("billion FLOPs a second"), format=".1f"),
     ]
-    dots = (
-        alt.Chart(alt.InlineData(points))
-        .mark_point(filled=True, size=70)
-        .encode(x=x, y=y, color=alt.Color("of:N", title=None, scale=colours), tooltip=told)
-    )
-    says = _("FLOPs a second against FLOPs for each byte fetched: the measured passes under the roofs.")
-    chart = (drawn + dots).configure_legend(orient="bottom", columns=2, labelLimit=320).properties(height=340)
-    figures.show(chart, key="roof", says=says)
+    marks = alt.Chart(alt.InlineData(points)).mark_point(filled=True, size=70, opacity=1)
+    return marks.encode(x=x, y=y, color=alt.Color("of:N", scale=colours, legend=legend), tooltip=told)
 
 
 def _table(found: rl.Measured) -> None:
