@@ -1,11 +1,15 @@
 """Can you answer it yourself? A line to repair, questions from one's own sentence, exercises, cards, and the end of the path."""
 
+from pages.parts.exam import repair
 from pages.shared import frame, spine
 
 frame.begin()
 
 # What it asks; a guess; the line with blanks, every wrong answer run.
 spine.opening("18_exam")
+repair.signature()
+if spine.deep():
+    repair.deeper()
 
 # Questions from one's own sentence, five at a time; the result card.
 

@@ -416,4 +416,10 @@ WORDS: dict[str, Word] = {
     "hops": _one("causal", "causal_global causal_random both both_global", "efficient"),
     "hops_w": _whole(1, 99, 4, "efficient"),
     "scan_mark": _whole(0, 31, 11, "efficient"),
+    # ---- exam ----
+    "exam_keep": _one("le", "lt ge", "exam"),
+    "exam_when": _one("before", "after", "exam"),
+    "exam_scale": _one("root", "width one", "exam"),
+    "exam_axis": _one("key", "query", "exam"),
+    "exam_fill": _number(-1e10, 0, 0.0, "exam"),
 }
