@@ -1,7 +1,10 @@
 """Can you answer it yourself? A line to repair, questions from one's own sentence, exercises, cards, and the end of the path."""
 
-from pages.parts.exam import repair
-from pages.shared import frame, spine
+import streamlit as st
+
+from pages.parts.exam import exercises, repair, whatifs
+from pages.shared import frame, headings, spine
+from pages.shared.text import N_
 
 frame.begin()
 
@@ -14,12 +17,19 @@ if spine.deep():
 # Questions from one's own sentence, five at a time; the result card.
 
 # Exercises: a map painted, FLOPs counted, a mask, a plot, weights set by hand, a law derived.
+headings.section("Exercises")
+st.fragment(exercises.room)()
 
 # What if: the usual answer beside what happened.
+if spine.deep():
+    headings.section("What if?")
+    st.fragment(whatifs.room)()
 
 # Interview cards.
 
 # The shelf: what to read, and what is verified.
 
 # The end of the path.
+spine.take_home("exam", repair.GUESS)
+spine.offer(N_("The fill value, from 0 to −∞"), N_("All lines at a glance"), N_("What if?"))
 spine.ending("18_exam")

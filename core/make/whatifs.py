@@ -50,14 +50,11 @@ def two(seed: int, heads: int, steps: int = lk.TWO_STEPS) -> tuple[list[float], 
 
 def make() -> None:
     """Train everything and write the file that `core.nets.lookups` reads."""
-    one = [[scaled(seed, scaling=on) for seed in lk.SEEDS] for on in (True, False)]
+    one = np.array([[scaled(seed, scaling=on) for seed in lk.SEEDS] for on in (True, False)], np.float32)
     for on, runs in zip(("scaled", "not scaled"), one, strict=True):
-        print(on, *(f"{step}: {np.mean(runs, 0)[lk.SEEN.index(step)].round(3)}" for step in (0, 50, 100, 200, 400)))
-    curves, marked = [], []
-    for heads in lk.HEADS:
-        runs = [two(seed, heads) for seed in lk.SEEDS]
-        curves.append([right for right, _looks in runs])
-        marked += [looks for _right, looks in runs] if heads == 1 else []
-        print(heads, lk.parameters(), [round(right[-1], 3) for right, _looks in runs])
-    arrays = {"scaled": np.array(one), "two": np.array(curves), "marked": np.array(marked)}
-    np.savez_compressed(lk.FILE, **{name: array.astype(np.float32) for name, array in arrays.items()})
+        print(on, *(f"{step}: {runs.mean(0)[lk.SEEN.index(step)].round(3)}" for step in (0, 50, 100, 200, 400)))
+    both = [[two(seed, heads) for seed in lk.SEEDS] for heads in lk.HEADS]
+    right = np.array([[run[0] for run in runs] for runs in both], np.float32)
+    print(lk.parameters(), *(f"{heads}: {runs[:, -1]}" for heads, runs in zip(lk.HEADS, right, strict=True)))
+    marked = np.array([run[1] for run in both[0]], np.float32)
+    np.savez_compressed(lk.FILE, scaled=one, two=right, marked=marked)

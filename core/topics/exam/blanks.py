@@ -216,7 +216,7 @@ def measured(demo: Demo, layer: int, head: int, costs: Costs, fills: tuple[float
     for start in range(0, len(fills), size):
         parts.append(_pass(text, twin, demo.line, fills[start : start + size], layer, head))
     probs, sums, leak, maps = (torch.cat(one) for one in zip(*parts, strict=True))
-    at = [min(range(len(fills)), key=lambda i, fill=fill: _apart(fills[i], fill)) for fill in FILLS]
+    at = [int(np.argmin([_apart(one, fill) for one in fills])) for fill in FILLS]
     nan = to_numpy(probs.isnan().any(-1))
     said = tuple("" if nan[i] else called(int(probs[i].argmax()), text) for i in range(len(fills)))
     return Found(
