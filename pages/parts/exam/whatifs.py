@@ -100,7 +100,7 @@ def scale() -> None:
     left, right = st.columns(2, gap="medium")
     for column, measure, y in (
         (left, 0, Axis(_("share right"), low=0, high=1)),
-        (right, 2, Axis(_("size of the gradient"), log=True)),
+        (right, 2, Axis(_("size of the gradient"), log=True, low=1e-4)),
     ):
         one = curves[..., measure]
         with column:
