@@ -3,16 +3,17 @@
 import streamlit as st
 
 from pages.parts.exam import exercises, repair, whatifs
-from pages.shared import frame, headings, spine
+from pages.shared import frame, headings, spine, story
 from pages.shared.text import N_
 
 frame.begin()
 
 # What it asks; a guess; the line with blanks, every wrong answer run.
 spine.opening("18_exam")
-repair.signature()
+reading = story.ask()
+repair.signature(reading)
 if spine.deep():
-    repair.deeper()
+    repair.deeper(reading)
 
 # Questions from one's own sentence, five at a time; the result card.
 

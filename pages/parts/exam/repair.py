@@ -8,9 +8,10 @@ import numpy as np
 import streamlit as st
 
 from core.lab import text as sentence
+from core.tokenizer import Reading
 from core.topics.exam import blanks as bl
 from pages.parts.exam import blanks as painter
-from pages.shared import controls, frame, headings, readers, story
+from pages.shared import controls, frame, headings, readers
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, lines, live, matrix
 from pages.shared.pictures.lines import Axis, Series
@@ -125,9 +126,9 @@ def prediction(text: sentence.Text) -> None:
 # ---- the picture ----
 
 
-def signature() -> None:
-    """The sentence, the guess, the line with its lamps."""
-    text = sentence.of(story.ask())
+def signature(reading: Reading) -> None:
+    """The guess, the line with its lamps, and what to look for."""
+    text = sentence.of(reading)
     prediction(text)
     st.fragment(_line)(text)
     if predict.answer(GUESS):
@@ -235,21 +236,20 @@ def facts() -> dict[str, object]:
 # ---- for experts: the fill value, and all 108 ----
 
 
-def deeper() -> None:
+def deeper(reading: Reading) -> None:
     """What would tell the answer waits for the guess."""
     headings.section("The fill value, from 0 to −∞")
     if predict.answer(GUESS) is None:
         say("Guess first, then it stands here.")
         return
-    st.fragment(fills)()
+    st.fragment(fills)(sentence.of(reading))
     headings.section("All lines at a glance")
     every_line()
 
 
-def fills() -> None:
+def fills(text: sentence.Text) -> None:
     """Answer, leak and loss of the chosen line over the fill value."""
-    text, line = sentence.of(sentence.read(controls.text(sentence.SENTENCE))), chosen()
-    found = frame.cached(bl.run, bl.Demo(text, line))
+    found = frame.cached(bl.run, bl.Demo(text, chosen()))
     prose("exam", "fills")
     xs = np.array([max(-fill, 0.01) for fill in bl.FILLS[:-2]])
     moving, last = np.array([*xs, xs[-1], xs[-1]]), len(xs)
