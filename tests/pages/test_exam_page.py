@@ -41,7 +41,7 @@ def test_nothing_is_told_before_the_guess():
     assert "lit" not in arrays
     assert "1.70" not in plain(app)
     assert "lights alone" not in plain(app)
-    for key in ("exam_fill_loss", "exam_every_before", "if_scale_0"):
+    for key in ("exam_fill_loss", "exam_every_before", "if_scale_accuracy"):
         with pytest.raises(AssertionError):
             picture(app, key)
     assert "guess first" in plain(app)
