@@ -77,3 +77,18 @@ def test_a_map_is_painted_and_then_compared(visitor):
     page.wait_for_url(re.compile("exam_map=100110\\d*1"))
     visit.settle()
     visit.check()
+
+
+def test_a_press_in_the_table_puts_its_line_in(visitor):
+    visit = guessed(visitor, "/exam?depth=all")
+    page = visit.page
+    stage = page.get_by_label(re.compile("How many of the five lamps")).first.locator(".stage")
+    stage.scroll_into_view_if_needed()
+    stage.focus()
+    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "Enter"):  # from the last row to j < i over keys, √d_k, −∞
+        page.keyboard.press(key)
+    page.wait_for_url(re.compile("exam_keep=lt"))
+    visit.settle()
+    tells(visit, "NaN lit")
+    page.wait_for_url(re.compile("exam_fill=-1e"))
+    visit.check()

@@ -77,10 +77,10 @@ def test_the_order_of_the_code_is_a_blank():
     ]
 
 
-def test_all_108_are_shown_and_a_press_puts_one_in():
+def test_all_108_are_shown_and_the_one_that_is_in_is_framed():
     app = open_page(PAGE, **GUESSED)
     lit = bl.outcomes().sum(-1)
-    _meta, arrays = picture(app, "exam_every_before")
+    meta, arrays = picture(app, "exam_every_before")
     shown = arrays["values"].reshape(6, 9)
     assert shown[0].tolist() == [
         0,
@@ -90,6 +90,7 @@ def test_all_108_are_shown_and_a_press_puts_one_in():
         *lit[bl.LINES.index(bl.Line(scale="one"))],
     ]
     assert shown[2, 0] == lit[bl.LINES.index(bl.Line("lt")), 0]
+    assert (meta["point"], picture(app, "exam_every_after")[0]["point"]) == ([[0, 2]], []), "the line that is in"
     every = [picture(app, f"exam_every_{when}")[1]["values"].sum() for when in ("before", "after")]
     assert sum(every) == lit.sum()
 

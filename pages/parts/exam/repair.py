@@ -11,7 +11,7 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.exam import blanks as bl
 from pages.parts.exam import blanks as painter
-from pages.shared import controls, frame, headings, readers
+from pages.shared import controls, frame, headings, readers, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, lines, live, matrix
 from pages.shared.pictures.lines import Axis, Series
@@ -130,7 +130,7 @@ def signature(reading: Reading) -> None:
     """The guess, the line with its lamps, and what to look for."""
     text = sentence.of(reading)
     prediction(text)
-    st.fragment(_line)(text)
+    (_line if spine.deep() else st.fragment(_line))(text)  # deeper, what stands below follows the line
     if predict.answer(GUESS):
         prose("exam", "repair", **facts())
     else:
@@ -297,17 +297,22 @@ def every_line() -> None:
 
 
 def _table(when: str) -> None:
-    """Of one order: rows by mask and axis, columns by scaling and fill."""
-    count = bl.outcomes().sum(-1)
+    """Of one order: rows by mask and axis, columns by scaling and fill. The line that is in is framed."""
     rows = [(keep, axis) for keep in bl.PIECES["keep"] for axis in bl.PIECES["axis"]]
-    columns = [(scale, i) for scale in bl.PIECES["scale"] for i in range(len(bl.FILL_PIECES))]
-    every = [[bl.Line(keep, when, scale, axis) for scale, _i in columns] for keep, axis in rows]
+    columns = [(scale, fill) for scale in bl.PIECES["scale"] for fill in bl.FILL_PIECES]
+    cells = {
+        (row, column): (bl.Line(keep, when, scale, axis), fill)
+        for row, (keep, axis) in enumerate(rows)
+        for column, (scale, fill) in enumerate(columns)
+    }
+    count = bl.outcomes().sum(-1)
+    lit = [count[bl.LINES.index(line), bl.FILL_PIECES.index(fill)] for line, fill in cells.values()]
+    now = (chosen(), FILL.now())
 
     def receive(name: str, value: Any) -> None:
-        if name == "cell" and isinstance(value, list) and len(value) == 2:
-            row, column = (int(part) for part in value)
-            if 0 <= row < len(rows) and 0 <= column < len(columns):
-                put(every[row][column], bl.FILL_PIECES[columns[column][1]])
+        place = tuple(value) if name == "cell" and isinstance(value, list) else ()
+        if place in cells:
+            put(*cells[place])
 
     matrix.show(
         live.Picture(
@@ -316,10 +321,18 @@ def _table(when: str) -> None:
             says=_("How many of the five lamps each of the lines lights on the first sentence."),
             released=receive,
         ),
-        np.array(
-            [[count[bl.LINES.index(line), i] for line, (_s, i) in zip(row, columns, strict=True)] for row in every]
-        ),
+        np.reshape(lit, (len(rows), len(columns))),
         rows=[f"{SIGNS['keep'][keep]}, {_(SIGNS['axis'][axis])}" for keep, axis in rows],
-        columns=[f"÷ {SIGNS['scale'][scale]}, {written(bl.FILL_PIECES[i])}" for scale, i in columns],
-        look=matrix.Look("", N_("scaling, fill"), "quiet", "quiet", bound=5.0, digits=0, most=40, flat=28),
+        columns=[f"{SIGNS['scale'][scale]}, {written(fill)}" for scale, fill in columns],
+        look=matrix.Look(
+            row_title="",
+            column_title=N_("divided by, filled with"),
+            row_role="quiet",
+            column_role="quiet",
+            bound=5.0,
+            digits=0,
+            most=40,
+            flat=28,
+            point=tuple(place for place, one in cells.items() if one == now),
+        ),
     )
