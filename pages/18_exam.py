@@ -1,5 +1,6 @@
 """Can you answer it yourself? A line to repair, questions from one's own sentence, exercises, cards, and the end of the path."""
 
+from pages.parts.exam import asking
 from pages.shared import frame, spine
 
 frame.begin()
@@ -8,6 +9,8 @@ frame.begin()
 spine.opening("18_exam")
 
 # Questions from one's own sentence, five at a time; the result card.
+asking.draw()
+asking.card()
 
 # Exercises: a map painted, FLOPs counted, a mask, a plot, weights set by hand, a law derived.
 

@@ -416,4 +416,9 @@ WORDS: dict[str, Word] = {
     "hops": _one("causal", "causal_global causal_random both both_global", "efficient"),
     "hops_w": _whole(1, 99, 4, "efficient"),
     "scan_mark": _whole(0, 31, 11, "efficient"),
+    # ---- exam: questions, cards, shelf ----
+    "paper": _whole(1, 9999, 1, "exam"),
+    "card": _line(20, "cost", "exam"),
+    "shelf_badge": _one("all", "verified corrected lost", "exam"),
+    "shelf_about": _one("all", "begin theory icl scaling cheaper course", "exam"),
 }

@@ -22,6 +22,7 @@ from core.model import Decoder
 from core.topics.attention import facts, heat
 from core.topics.efficient import flash, instead, state
 from core.topics.efficient import patterns as pairs
+from core.topics.exam import questions
 from core.topics.feedforward import alone, bends, needed, neuron
 from core.topics.feedforward import volume as ffn_volume
 from core.topics.heads import fewer_keys, volume
@@ -325,6 +326,11 @@ def _start(g: Given) -> Text:
 
 # The name of a function without `core.` or `core.topics.` -> how it is called.
 CASES: dict[str, Case] = {
+    "exam.questions.every": Case(
+        lambda g: (len(g.ids), questions.every(g.text, 1)),
+        lambda r: r[1]["pieces"].answer == r[0] and all(q.right(q.answer) for q in r[1].values()) and len(r[1]) > 9,
+    ),
+    "exam.questions.make": Case(lambda g: questions.make(g.text, 1), lambda r: len({q.kind for q in r}) == 5),
     "lab.head.run": Case(lambda g: heads_lab.run(g.demo(heads_lab))),
     "lab.head.head_of": Case(_head),
     "lab.head.heated": Case(lambda g: heads_lab.heated(_head(g), 0.5), lambda r: near(r.weights.sum(-1), 1)),
@@ -776,6 +782,7 @@ CASES: dict[str, Case] = {
 
 # Public functions of these modules that never look at a model, or at one of their own: their own tests call them.
 NO_MODEL = {
+    "exam.question", "exam.typed",
     "feedforward.machines", "feedforward.mixture",
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",
