@@ -1,6 +1,6 @@
 """Can you answer it yourself? A line to repair, questions from one's own sentence, exercises, cards, and the end of the path."""
 
-from pages.parts.exam import asking
+from pages.parts.exam import asking, cards, closing, shelf
 from pages.shared import frame, spine
 
 frame.begin()
@@ -17,8 +17,11 @@ asking.card()
 # What if: the usual answer beside what happened.
 
 # Interview cards.
+cards.draw()
 
 # The shelf: what to read, and what is verified.
+shelf.draw()
 
 # The end of the path.
+closing.draw()
 spine.ending("18_exam")

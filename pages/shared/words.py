@@ -419,6 +419,6 @@ WORDS: dict[str, Word] = {
     # ---- exam: questions, cards, shelf ----
     "paper": _whole(1, 9999, 1, "exam"),
     "card": _line(20, "cost", "exam"),
-    "shelf_badge": _one("all", "verified corrected lost", "exam"),
-    "shelf_about": _one("all", "begin theory icl scaling cheaper course", "exam"),
+    "shelf_badge": _one("all", "verified corrected unconfirmed lost", "exam"),
+    "shelf_about": _one("all", "begin models theory icl scaling faster course", "exam"),
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-from core.topics.exam.question import NEAR, Made, Sheet, agrees, asks, signs, value
+from core.topics.exam.question import FLOAT, NEAR, Made, Sheet, agrees, asks, signs, value
 
-FLOAT = 4  # bytes of a number in this model's cache
 LISTED = 40  # tokens a sum spells out
 NEW = 4  # tokens that are to be written
 WINDOW = 3

@@ -21,6 +21,7 @@ from core.trace import Trace
 
 NEAR = 0.01  # how far a typed number may be off, relative: printed numbers are rounded
 EXACT = 0.0  # counts
+FLOAT = 4  # bytes of a number in this model's cache
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def judged(question: Question, before: Tried, given: str) -> Tried:
 def _verdict(question: Question, tried: Tried, text: str) -> None:
     key = address.now("depth") == "teach"
     if tried.state == UNREAD and not key:
-        say("“«typed»” is no number I can read. Try 0.25, 25 %, 1/4 or 1,024.", typed=tried.typed)
+        say("“«typed»” is no number I can read. Try 0.25, 25%, 1/4 or 1,024.", typed=tried.typed)
         return
     if not tried.told and not key:
         st.markdown(f"**{_('Not yet.')}** {_said(question, 1)}")
@@ -166,7 +166,7 @@ def _way(question: Question, text: str) -> None:
     said = dict(question.state) | {"lang": lang()}
     said |= {controls.TEXT: text} if text != sentence.SENTENCE else {}
     said |= {"ffn_text": text} if question.room == "feedforward" and len(text) <= 1500 else {}
-    st.page_link(frame.path_of(entry), label=f"{_('See it')} →", query_params=said, help=_(entry.title))
+    st.page_link(frame.path_of(entry), label=f"{_('See it')} →", query_params=said)
 
 
 def _entry(room: str) -> frame.Entry | None:
@@ -187,10 +187,11 @@ def _marks(paper: tuple[Question, ...], tries: list[Tried]) -> None:
 
 def card() -> None:
     """How it went, room by room. What stands in the rows is put there by the browser that remembers it."""
-    with st.container(border=True, key="results"):
-        say("**Your result card.** Only this browser keeps it; the server knows nothing of it.")
-        with st.container(key="results_none"):
-            say("Answer a question, and its room stands here.")
+    with st.container(border=True, key="results", gap="small"):
+        with st.container(horizontal=True, gap="small"):
+            say("**Your result card.** Only this browser keeps it; the server knows nothing of it.")
+            with st.container(key="results_none", width="content"):
+                say("Answer a question, and its room stands here.")
         with st.container(key="results_rooms", horizontal=True, gap="small"):
             for room in rooms():
                 entry = _entry(room)

@@ -22,7 +22,7 @@ from core.model import Decoder
 from core.topics.attention import facts, heat
 from core.topics.efficient import flash, instead, state
 from core.topics.efficient import patterns as pairs
-from core.topics.exam import questions
+from core.topics.exam import cards, questions
 from core.topics.feedforward import alone, bends, needed, neuron
 from core.topics.feedforward import volume as ffn_volume
 from core.topics.heads import fewer_keys, volume
@@ -317,6 +317,12 @@ def _struck(g: Given) -> Any:
     return found.p[1], trace["next_probs"].value[found.answer]
 
 
+def _carded(g: Given) -> Any:
+    """Every card on this model; and the reversed text, whose outputs go along with the words."""
+    found = {id: cards.facts(g.text, id) for id in cards.CARDS}
+    return found["order"]["error"], 0.0
+
+
 SIDES = ("left", "right")
 
 
@@ -330,6 +336,7 @@ CASES: dict[str, Case] = {
         lambda g: (len(g.ids), questions.every(g.text, 1)),
         lambda r: r[1]["pieces"].answer == r[0] and all(q.right(q.answer) for q in r[1].values()) and len(r[1]) > 9,
     ),
+    "exam.cards.facts": Case(_carded, lambda r: near(*r)),
     "exam.questions.make": Case(lambda g: questions.make(g.text, 1), lambda r: len({q.kind for q in r}) == 5),
     "lab.head.run": Case(lambda g: heads_lab.run(g.demo(heads_lab))),
     "lab.head.head_of": Case(_head),
@@ -782,7 +789,7 @@ CASES: dict[str, Case] = {
 
 # Public functions of these modules that never look at a model, or at one of their own: their own tests call them.
 NO_MODEL = {
-    "exam.question", "exam.typed",
+    "exam.question", "exam.typed", "exam.shelf",
     "feedforward.machines", "feedforward.mixture",
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",
