@@ -182,7 +182,9 @@ def _marks(paper: tuple[Question, ...], tries: list[Tried]) -> None:
         for question, tried in zip(paper, tries, strict=True):
             if tried.told:
                 how = RIGHT if not tried.misses else "again"
-                st.container(key=f"told_{question.room}_{how}_{_id(question).rpartition('_')[2]}")
+                st.container(
+                    key=f"told_{question.room}_{how}_{_id(question).rpartition('_')[2]}", height=1, border=False
+                )
 
 
 def card() -> None:
