@@ -96,7 +96,7 @@ def _rereads(sheet: Sheet, rng: random.Random) -> Made:
     return Made(sum(every), values, state=(("at", "write-on"),))
 
 
-@asks("valid", level=4, room="inference")
+@asks("valid", level=5, room="inference")
 def _valid(sheet: Sheet, rng: random.Random) -> Made | None:
     layers = sheet.config.n_layers
     if sheet.n < 5 or layers < 2:
@@ -106,7 +106,7 @@ def _valid(sheet: Sheet, rng: random.Random) -> Made | None:
     return Made(sheet.n - 1 + (layers - 1) * place, values, state=(("depth", "all"), ("at", "what-a-swap-spoils")))
 
 
-@asks("tiles", level=3, room="efficient")
+@asks("tiles", level=4, room="efficient")
 def _tiles(sheet: Sheet, rng: random.Random) -> Made | None:
     side = -(-sheet.n // TILE)
     if side < 2:

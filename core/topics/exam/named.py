@@ -20,7 +20,7 @@ Head = tuple[int, int]  # (layer, head)
 LENS = 0.1  # of a logit between the two likeliest words at any block
 
 
-@asks("strongest", level=3, room="masks")
+@asks("strongest", level=4, room="masks")
 def _strongest(sheet: Sheet, rng: random.Random) -> Made | None:
     """The largest score of a row lies ahead: the mask takes it out, and the largest before it wins."""
     n = sheet.n
@@ -35,7 +35,7 @@ def _strongest(sheet: Sheet, rng: random.Random) -> Made | None:
             others = rng.sample([i for i in range(row + 1) if i != best], 2)
             places = sorted([int(best), ahead, *others])
             names = tuple(sheet.names[i] for i in places)
-            listed = " · ".join(f"{sheet.names[i]} {said(float(scores[i]), 2)}" for i in places)
+            listed = " · ".join(f"“{sheet.names[i]}” {said(float(scores[i]), 2)}" for i in places)
             values = dict(query=sheet.names[row], layer=layer, head=head, listed=listed, ahead=sheet.names[ahead])
             return Made(sheet.names[best], values, names, cell(layer, head, row, int(best), "weights")[:2])
     return None
@@ -53,7 +53,7 @@ def _surprising(sheet: Sheet, rng: random.Random) -> Made | None:
     easy = [int(i) for i in order[len(order) // 2 :]]
     chosen = sorted([int(order[0]), *rng.sample(easy, min(3, len(easy)))])
     names = tuple(sheet.names[i + 1] for i in chosen)
-    costs = " · ".join(f"{name} {said(-float(logs[i]), 2)}" for name, i in zip(names, chosen, strict=True))
+    costs = " · ".join(f"“{name}” {said(-float(logs[i]), 2)}" for name, i in zip(names, chosen, strict=True))
     return Made(sheet.names[int(order[0]) + 1], dict(costs=costs), names)
 
 
@@ -94,7 +94,7 @@ def _muted(sheet: Sheet, layer: int, token: int) -> list[float]:
     return [float(p) for p in model.predict(x).softmax(-1)[:, token]]
 
 
-@asks("lens", level=4, room="norms")
+@asks("lens", level=5, room="norms")
 def _lens(sheet: Sheet, rng: random.Random) -> Made | None:
     """After how many blocks does the next word stand first, for good?"""
     model, layers = subject.model(sheet.text.subject), sheet.config.n_layers
@@ -106,5 +106,5 @@ def _lens(sheet: Sheet, rng: random.Random) -> Made | None:
     leads = (found.indices[:, 0] == found.indices[-1, 0]).tolist()
     first = max((i for i in range(layers) if not leads[i]), default=-1) + 2
     words = [called(int(i), sheet.text.subject) for i in found.indices[:, 0]]
-    listed = " · ".join(f"{i}: {word}" for i, word in enumerate(words, 1))
+    listed = " · ".join(f"{i}: “{word}”" for i, word in enumerate(words, 1))
     return Made(first, dict(word=words[-1], layers=layers, listed=listed), state=(("station", str(layers)),))

@@ -131,8 +131,8 @@ class Sheet:
         decoder = subject.model(self.text.subject)
         with torch.inference_mode():
             x = self.trace[f"block{self.config.n_layers - 1}.resid_post"].tensor
-            logits = decoder.read_out(x[:-1]).double().log_softmax(-1)
-        return np.asarray(logits[torch.arange(self.n - 1), torch.tensor(self.text.ids[1:])].numpy())
+            logits = decoder.read_out(x[:-1]).log_softmax(-1)
+        return np.asarray(logits[torch.arange(self.n - 1), torch.tensor(self.text.ids[1:])].double().numpy())
 
     def after(self, place: int) -> np.ndarray:
         """(vocab,) how likely each token is to follow the token at a place."""
