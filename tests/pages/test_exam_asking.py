@@ -99,10 +99,10 @@ def test_two_misses_tell_it_and_nothing_readable_is_no_miss():
 
 def test_one_address_is_one_paper_and_five_more_are_others():
     app = open_page(PAGE, paper="7")
-    assert [f"answer_{asking._id(one)}" for one in qs.make(TEXT, 7)] == list(boxes(app))
+    assert {f"answer_{asking._id(one)}" for one in qs.make(TEXT, 7)} == set(boxes(app))
     app.button(key="paper_next").click().run()
     assert address(app)["paper"] == "8"
-    assert [f"answer_{asking._id(one)}" for one in qs.make(TEXT, 8)] == list(boxes(app))
+    assert {f"answer_{asking._id(one)}" for one in qs.make(TEXT, 8)} == set(boxes(app))
 
 
 def test_who_teaches_has_the_key():
@@ -117,7 +117,7 @@ def test_the_paper_goes_on_a_sheet_with_its_key_overleaf():
     for at, one in enumerate(qs.make(TEXT, 3), 1):
         assert f"{at}. {asking._said(one, 0)}" in said
         assert f"{at}. {asking._said(one, 2)}" in said
-        assert all(f"☐ {option}".replace(".", "\\.") in said for option in one.options)
+        assert all(f"☐ {plain(option)}" in said for option in one.options)
 
 
 @pytest.mark.parametrize(
