@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts.exam import exercises, repair, whatifs
+from pages.parts.exam import asking, cards, closing, exercises, repair, shelf, whatifs
 from pages.shared import frame, headings, spine, story
 from pages.shared.text import N_
 
@@ -16,6 +16,8 @@ if spine.deep():
     repair.deeper(reading)
 
 # Questions from one's own sentence, five at a time; the result card.
+asking.draw(reading)
+asking.card()
 
 # Exercises: a map painted, FLOPs counted, a mask, a plot, weights set by hand, a law derived.
 headings.section("Exercises")
@@ -27,10 +29,13 @@ if spine.deep():
     st.fragment(whatifs.room)()
 
 # Interview cards.
+cards.draw(reading)
 
 # The shelf: what to read, and what is verified.
+shelf.draw()
 
 # The end of the path.
 spine.take_home("exam", repair.GUESS)
 spine.offer(N_("The fill value, from 0 to −∞"), N_("All lines at a glance"), N_("What if?"))
+closing.draw()
 spine.ending("18_exam")

@@ -437,4 +437,9 @@ WORDS: dict[str, Word] = {
     "exam_dim": _whole(1, 999, 8, "exam"),
     "exam_hint": _whole(0, 9, 0, "exam"),
     "exam_if": _one("scale", "head mask", "exam"),
+    # ---- exam: questions, cards, shelf ----
+    "paper": _whole(1, 9999, 1, "exam"),
+    "card": _line(20, "cost", "exam"),
+    "shelf_badge": _one("all", "verified corrected unconfirmed lost", "exam"),
+    "shelf_about": _one("all", "begin models theory icl scaling faster course", "exam"),
 }

@@ -22,7 +22,7 @@ from core.model import Decoder
 from core.topics.attention import facts, heat
 from core.topics.efficient import flash, instead, state
 from core.topics.efficient import patterns as pairs
-from core.topics.exam import blanks, painted
+from core.topics.exam import blanks, cards, painted, questions
 from core.topics.feedforward import alone, bends, needed, neuron
 from core.topics.feedforward import volume as ffn_volume
 from core.topics.heads import fewer_keys, volume
@@ -326,6 +326,12 @@ def _blanks(g: Given) -> Any:
     return lit, found.p[-1] if not narrow else found.before, found.before
 
 
+def _carded(g: Given) -> Any:
+    """Every card on this model; and the reversed text, whose outputs go along with the words."""
+    found = {id: cards.facts(g.text, id) for id in cards.CARDS}
+    return found["order"]["error"], 0.0
+
+
 SIDES = ("left", "right")
 
 
@@ -347,6 +353,12 @@ CASES: dict[str, Case] = {
     "exam.painted.heads": Case(
         lambda g: painted.heads(g.text, (1, 3, 6)), lambda r: near(r.maps.sum(-1), 1) and near(np.triu(r.maps, 1), 0)
     ),
+    "exam.questions.every": Case(
+        lambda g: (len(g.ids), questions.every(g.text, 1)),
+        lambda r: r[1]["pieces"].answer == r[0] and all(q.right(q.answer) for q in r[1].values()) and len(r[1]) > 9,
+    ),
+    "exam.cards.facts": Case(_carded, lambda r: near(*r)),
+    "exam.questions.make": Case(lambda g: questions.make(g.text, 1), lambda r: len({q.kind for q in r}) == 5),
     "lab.head.run": Case(lambda g: heads_lab.run(g.demo(heads_lab))),
     "lab.head.head_of": Case(_head),
     "lab.head.heated": Case(lambda g: heads_lab.heated(_head(g), 0.5), lambda r: near(r.weights.sum(-1), 1)),
@@ -803,6 +815,7 @@ NO_MODEL = {
     "exam.painted.pressed", "exam.blanks.weights", "exam.blanks.values", "exam.blanks.edits", "exam.blanks.story_losses",
     "exam.blanks.costs", "exam.blanks.computed", "exam.blanks.first_sentence", "exam.blanks.outcomes", "exam.blanks.caught",
     "exam.blanks.silent", "exam.blanks.alone",
+    "exam.question", "exam.typed", "exam.shelf",
     "feedforward.machines", "feedforward.mixture",
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",
