@@ -56,10 +56,10 @@ format: $(VENV)/tests
 train: $(VENV)/app
 	$(BIN)/python -m core.make dates cheat neighbours healed places moe ssm
 
-# What ships recorded is written anew: half an hour, most of it for the story losses.
+# What ships recorded is written anew: an hour, most of it for losses on stories.
 record: $(VENV)/app
 	$(BIN)/python -m core.make home sharing_losses place_losses long_losses story_losses reach_losses \
-		norms norm_losses neurons needed cache_losses patterns instead bank sinks swaps
+		norms norm_losses neurons needed cache_losses patterns instead bank sinks swaps blanks whatifs
 
 # The pictures of the README, taken from the running app.
 pictures: $(VENV)/tests chromium

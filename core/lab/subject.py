@@ -119,7 +119,7 @@ def mean_loss(trace_for: Callable[[], Trace]) -> float:
     Story by story: in one batch, stories shorter than the longest would be filled up, and without the mask read it.
     """
     losses = []
-    for row in _stories():
+    for row in stories():
         logits = model().read_out(model().stream(row[None], trace=trace_for()))[0, :-1]
         losses.append(F.cross_entropy(logits, row[1:], reduction="none"))
     return float(torch.cat(losses).mean())
@@ -127,11 +127,11 @@ def mean_loss(trace_for: Callable[[], Trace]) -> float:
 
 def story_count() -> int:
     """How many stories the loss is the mean over."""
-    return len(_stories())
+    return len(stories())
 
 
 @cache
-def _stories() -> tuple[Tensor, ...]:
+def stories() -> tuple[Tensor, ...]:
     """The ids of each story, (token,)."""
     texts = STORIES.read_text("utf8").strip().split("\n\n")
     return tuple(torch.tensor(tokenizer.of_model(FOLDER).encode(text).ids) for text in texts)

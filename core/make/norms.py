@@ -157,7 +157,7 @@ def _log(sizes: np.ndarray) -> np.ndarray:
 def make() -> None:
     """Measure, sample, train, store."""
     kept = untrained()
-    stories = subject._stories()
+    stories = subject.stories()
     every = range(2 * subject.config().n_layers)
     np.savez_compressed(
         switches.LOSSES,

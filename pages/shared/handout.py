@@ -11,12 +11,13 @@ import segno
 import streamlit as st
 from segno.encoder import DataOverflowError
 
-from pages.shared import address
+from pages.shared import address, controls
 from pages.shared.asks import predict
-from pages.shared.text import _, filled, say
+from pages.shared.text import _, filled, plain, say
 from pages.shared.words import MODES
 
 PIXELS = 130  # a side of the code
+MORE = controls.Held("handout_paper")  # what a page asks beyond its own question
 
 
 def wanted() -> bool:
@@ -28,23 +29,35 @@ def button() -> None:
     st.button(_("Handout"), key="handout_now", on_click=address.put, args=("print", "1"), width="stretch")
 
 
+def paper(questions: list[tuple[str, list[str], str]]) -> None:
+    """Questions for the sheet, in the page's own words: what is asked, what can be chosen, what is true."""
+    MORE.keep(questions)
+
+
 def draw() -> None:
     """At the foot of a page, once its questions are known."""
     if not wanted():
         return
     asked = predict.asked()[:1]  # the page's own question; later ones belong to its steps
+    more: list[tuple[str, list[str], str]] = MORE.now() or []
     with st.container(key="handout"):
         for prediction, values in asked:
             st.markdown(f"**{filled(_(prediction.question), **values)}**")
             st.markdown("\n".join(f"- ☐ {label}" for label in predict.labels(prediction)))
         st.container(key="handout_room", height=112, border=False)
+        for place, (question, options, _answer) in enumerate(more):
+            st.markdown(question)
+            st.markdown("\n".join(f"- ☐ {plain(option)}" for option in options))
+            st.container(key=f"handout_line_{place}", height=37, border=False)
         _code()
-    if asked:
+    if asked or more:
         with st.container(key="handout_key"):
             st.markdown(f"### {_('The answer')}")
             for prediction, values in asked:
                 st.markdown(f"**{filled(_(prediction.question), **values)}**")
                 st.markdown(predict.key(prediction, values))
+            for place, (_question, _options, answer) in enumerate(more, 1):
+                st.markdown(f"{place}. {answer}")
     with st.container(key="handout_tools", horizontal=True):
         st.button(_("Print"), key="handout_print")
         st.button(_("Back to the page"), key="handout_back", on_click=address.put, args=("print", None))

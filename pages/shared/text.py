@@ -17,6 +17,7 @@ from pages.shared import address
 
 TEXT = Path(__file__).parents[2] / "assets" / "text"
 LANGUAGES = ("en", "zh")
+ROWS = re.compile(r"^<!-- rows: (.+) -->\n", re.M)
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&^=/@\"'])")
 
 
@@ -79,6 +80,8 @@ def labels(language: str) -> dict[str, str]:
 
 @cache
 def sections(language: str, page: str) -> dict[str, str]:
-    """The parts of assets/text/<language>/<page>.md, each under a `<!-- name -->` line."""
-    parts = re.split(r"^<!-- (\w+) -->$", (TEXT / language / f"{page}.md").read_text("utf8"), flags=re.M)
+    """The parts of assets/text/<language>/<page>.md, each under a `<!-- name -->` line. What a part teaches of the
+    curriculum (`<!-- rows: ... -->`) is for tests/test_rows.py, and for nobody's screen."""
+    text = ROWS.sub("", (TEXT / language / f"{page}.md").read_text("utf8"))
+    parts = re.split(r"^<!-- (\w+) -->$", text, flags=re.M)
     return {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}

@@ -22,6 +22,7 @@ from core.model import Decoder
 from core.topics.attention import facts, heat
 from core.topics.efficient import flash, instead, state
 from core.topics.efficient import patterns as pairs
+from core.topics.exam import blanks, cards, painted, questions
 from core.topics.feedforward import alone, bends, needed, neuron
 from core.topics.feedforward import volume as ffn_volume
 from core.topics.heads import fewer_keys, volume
@@ -316,6 +317,21 @@ def _struck(g: Given) -> Any:
     return found.p[1], trace["next_probs"].value[found.answer]
 
 
+def _blanks(g: Given) -> Any:
+    """The right line at 0, −1e9 and minus infinity: only the last two are the model itself, where no window is narrower."""
+    costs = blanks.Costs(np.ones(len(blanks.FILLS)), 1.0)
+    found = blanks.measured(blanks.Demo(g.text), g.layer, g.head, costs, (0.0, -1e9, blanks.NEVER))
+    narrow = (g.model.config.window or len(g.ids)) < len(g.ids)
+    lit = [found.lit(blanks.FILLS.index(fill)) for fill in (0.0, -1e9, blanks.NEVER)]
+    return lit, found.p[-1] if not narrow else found.before, found.before
+
+
+def _carded(g: Given) -> Any:
+    """Every card on this model; and the reversed text, whose outputs go along with the words."""
+    found = {id: cards.facts(g.text, id) for id in cards.CARDS}
+    return found["order"]["error"], 0.0
+
+
 SIDES = ("left", "right")
 
 
@@ -325,6 +341,24 @@ def _start(g: Given) -> Text:
 
 # The name of a function without `core.` or `core.topics.` -> how it is called.
 CASES: dict[str, Case] = {
+    "exam.blanks.run": Case(lambda g: blanks.run(blanks.Demo(g.text))),
+    "exam.blanks.measured": Case(
+        _blanks,
+        lambda r: [one["leak"] for one in r[0]] == [True, False, False] and not r[0][2]["sums"] and near(r[1], r[2]),
+    ),
+    "exam.blanks.another": Case(
+        lambda g: (blanks.another(g.text).ids, g.ids), lambda r: r[0][:-1] == r[1][:-1] and r[0] != r[1]
+    ),
+    "exam.blanks.called": Case(lambda g: blanks.called(5, g.text), lambda r: len(r) > 0),
+    "exam.painted.heads": Case(
+        lambda g: painted.heads(g.text, (1, 3, 6)), lambda r: near(r.maps.sum(-1), 1) and near(np.triu(r.maps, 1), 0)
+    ),
+    "exam.questions.every": Case(
+        lambda g: (len(g.ids), questions.every(g.text, 1)),
+        lambda r: r[1]["pieces"].answer == r[0] and all(q.right(q.answer) for q in r[1].values()) and len(r[1]) > 9,
+    ),
+    "exam.cards.facts": Case(_carded, lambda r: near(*r)),
+    "exam.questions.make": Case(lambda g: questions.make(g.text, 1), lambda r: len({q.kind for q in r}) == 5),
     "lab.head.run": Case(lambda g: heads_lab.run(g.demo(heads_lab))),
     "lab.head.head_of": Case(_head),
     "lab.head.heated": Case(lambda g: heads_lab.heated(_head(g), 0.5), lambda r: near(r.weights.sum(-1), 1)),
@@ -783,6 +817,12 @@ CASES: dict[str, Case] = {
 
 # Public functions of these modules that never look at a model, or at one of their own: their own tests call them.
 NO_MODEL = {
+    "exam.mask_code", "exam.waves", "exam.offsets", "exam.manifold", "exam.block_work", "exam.whatifs",
+    "exam.painted.text_of", "exam.painted.normalised", "exam.painted.away", "exam.painted.spell", "exam.painted.unspell",
+    "exam.painted.pressed", "exam.blanks.weights", "exam.blanks.values", "exam.blanks.edits", "exam.blanks.story_losses",
+    "exam.blanks.costs", "exam.blanks.computed", "exam.blanks.first_sentence", "exam.blanks.outcomes", "exam.blanks.caught",
+    "exam.blanks.silent", "exam.blanks.alone",
+    "exam.question", "exam.typed", "exam.shelf",
     "feedforward.machines", "feedforward.mixture",
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",

@@ -21,6 +21,7 @@ FROM_ZERO = {
     "allowed",
     "probs",
     "influence",
+    "lamps",
     "token",
     "tokens_per_character",
 }  # everything else diverges around zero

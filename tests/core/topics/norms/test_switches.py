@@ -31,7 +31,7 @@ def llama():
 
 def loss_of(model):
     found = []
-    for row in subject._stories():
+    for row in subject.stories():
         with torch.inference_mode():
             found.append(F.cross_entropy(model(row[None]).logits[0, :-1], row[1:], reduction="none"))
     return float(torch.cat(found).mean())
@@ -101,7 +101,7 @@ def test_worse_than_guessing_is_saying_the_last_word_again():
 
 
 def test_recorded_losses_again():
-    stories, held = subject._stories(), sw.losses()
+    stories, held = subject.stories(), sw.losses()
     for name, way in sw.WAYS.items():
         assert held.ways[name] == pytest.approx(sw.story_loss(way, stories), abs=1e-3)
     for at in (4, 32, 52):
