@@ -1,11 +1,26 @@
 """What such a machine can learn: from its prompt, from its size, and in principle; and the family it belongs to."""
 
-from pages.shared import frame, spine
+import streamlit as st
+
+from pages.parts.theory import sky
+from pages.shared import frame, headings, spine
+from pages.shared.text import N_
 
 frame.begin()
 
 # What it asks; a guess; copies of a sentence under the finger.
 spine.opening("17_theory")
+demo, found = sky.sentence()
+sky.prediction(demo, found)
+st.fragment(sky.signature)(demo, found)
+sky.meaning(demo, found)
+
+# Another subject, of which nothing was written.
+headings.section("Ask about another subject")
+sky.other(demo, found)
+if spine.deep():
+    headings.section("Which heads carry it")
+    st.fragment(sky.heads)(demo)
 
 # One layer is one gradient step.
 
@@ -18,4 +33,6 @@ spine.opening("17_theory")
 # The family: encoders, decoders, both; years and sizes.
 
 # What to take home, check yourself, common mistakes, the code.
+spine.take_home("theory", "copies", "other")
+spine.offer(N_("Which heads carry it"))
 spine.ending("17_theory")

@@ -416,4 +416,9 @@ WORDS: dict[str, Word] = {
     "hops": _one("causal", "causal_global causal_random both both_global", "efficient"),
     "hops_w": _whole(1, 99, 4, "efficient"),
     "scan_mark": _whole(0, 31, 11, "efficient"),
+    # ---- theory: the sky and the line ----
+    "sky_claim": _line(120, "The sky is green.", "theory"),
+    "sky_other": _line(40, "The dog", "theory"),
+    "sky_k": _whole(0, 48, 0, "theory"),
+    "sky_muted": _whole(0, 48, DEPENDS, "theory"),
 }
