@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts.theory import sky
+from pages.parts.theory import line, questions, sky
 from pages.shared import frame, headings, spine
 from pages.shared.text import N_
 
@@ -23,6 +23,11 @@ if spine.deep():
     st.fragment(sky.heads)(demo)
 
 # One layer is one gradient step.
+headings.section("One layer is one gradient step")
+line.layers()
+if spine.deep():
+    headings.section("Who draws the line?")
+    line.drawn()
 
 # Scaling: what size buys.
 
@@ -34,5 +39,9 @@ if spine.deep():
 
 # What to take home, check yourself, common mistakes, the code.
 spine.take_home("theory", "copies", "other")
-spine.offer(N_("Which heads carry it"))
+questions.check(found)
+if spine.deep():
+    questions.common_mistakes()
+    questions.shown_code()
+spine.offer(N_("Which heads carry it"), N_("Who draws the line?"), N_("Common mistakes"))
 spine.ending("17_theory")

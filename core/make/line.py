@@ -35,7 +35,7 @@ def train_layer(seed: int = 0, steps: int = LAYER_STEPS) -> Layer:
 def by_layer(layer: Layer, one: Tasks, k: int) -> Tensor:
     """(task,): what the layer says of point k from the k before it; a layer that is given nothing adds nothing."""
     tokens = torch.cat([line.rows(one.x[:, :k], one.y[:, :k]), line.rows(one.x[:, k : k + 1])], -2)
-    return line.linear_attention(layer, tokens, k)[:, -1, -1] if k else torch.zeros(len(one.x))
+    return line.linear_attention(layer, tokens.to(layer.q.dtype), k)[:, -1, -1] if k else torch.zeros(len(one.x))
 
 
 def train_reader(seed: int = 0, steps: int = STEPS) -> Reader:

@@ -7,18 +7,22 @@ and that is compared, number by number.
 
 from __future__ import annotations
 
+import json
+import statistics
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from core.assets import ASSETS
 from core.lab import subject
 from core.lab.text import FIRST, Cannot, Word, called, context, exactly, word
 from core.trace import Trace, to_numpy
 from core.whatif import Edit, WhatIf
 
+TABLE = ASSETS / "data" / "sky.json"
 CLAIM = "The sky is green."
 OTHER = "The dog"
 MOST = 48  # copies, where the model's context holds as many
@@ -284,3 +288,30 @@ def _silent(z: Tensor, row: int, head: int) -> Tensor:
     z = z.clone()
     z[row, head] = 0.0
     return z
+
+
+# ---- many false sentences, recorded ----
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Of `sentences` false ones: how many gave in, how many copies they needed (the middle one and the most), and in how
+    many of `pairs` another subject got the word with a larger chance than the one it was said of."""
+
+    sentences: int
+    gave_in: int
+    middle: float
+    most: int
+    pairs: int
+    more: int
+
+
+@cache
+def recorded() -> Recorded:
+    """What `python -m core.make sky` wrote, counted."""
+    every = list(json.loads(TABLE.read_text("utf8")).values())
+    needed = [one["needed"] for one in every if one["needed"] is not None]
+    pairs = [(p, one["own"]) for one in every for p in one["others"].values()]
+    return Recorded(
+        len(every), len(needed), statistics.median(needed), max(needed), len(pairs), sum(p > own for p, own in pairs)
+    )

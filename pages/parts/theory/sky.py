@@ -10,7 +10,7 @@ from core.lab.text import FIRST, Cannot, context
 from core.topics.theory import copies as cp
 from pages.shared import address, controls, frame
 from pages.shared.asks import predict
-from pages.shared.pictures import bars, figures, lines, live, matrix
+from pages.shared.pictures import bars, lines, live, matrix
 from pages.shared.pictures.lines import Axis, Series
 from pages.shared.text import N_, _, filled, prose, say, unmarked
 
@@ -80,13 +80,18 @@ def _numbers(demo: cp.Demo, found: cp.Copies) -> dict[str, object]:
         said=said.token,
         own=own.token,
         last=demo.claim.between.split()[-1],
-        p0=figures.number(float(found.p[0, 0])),
-        p1=figures.number(float(found.p[1, 0])),
+        p0=_share(found.p[0, 0]),
+        p1=_share(found.p[1, 0]),
         four=four,
-        sky_four=figures.number(float(found.p[four, 0])),
-        dog_four=figures.number(float(found.p[four, 2])),
+        sky_four=_share(found.p[four, 0]),
+        dog_four=_share(found.p[four, 2]),
         dog_says=found.other_best[four],
     )
+
+
+def _share(p: float) -> str:
+    """A chance as it is written on this page."""
+    return f"{p:.1%}"
 
 
 # ---- how many copies? ----
@@ -97,19 +102,19 @@ def prediction(demo: cp.Demo, found: cp.Copies) -> None:
     needed = found.needed
     answer = "never" if needed is None else "one" if needed <= 1 else "few" if needed <= FEW else "many"
     options = {
-        "one": N_("once"),
-        "few": N_("2 to 8 times"),
-        "many": N_("9 times or more"),
+        "one": N_("1"),
+        "few": N_("2 to 8"),
+        "many": N_("9 or more"),
         "never": N_("never"),
     }
     because = {
-        "one": N_("Once does something, that is right: from «p0» to «p1». «truth»"),
+        "one": N_("One copy does something, that is right: from «p0» to «p1». «truth»"),
         "few": N_("«truth» Nothing was trained for it."),
         "many": N_("Training needs many small steps, that is right. But nothing is trained here. «truth»"),
         "never": N_("The parameters stay as they are, that is right. But the text is read, every word of it. «truth»"),
         predict.UNSURE: N_("«truth»"),
     }
-    question = N_("Guess first: how often must you write it before the model ends “«lead»” with “«said»”?")
+    question = N_("Guess first: how many copies until it says “«said»”?")
     asked = predict.Prediction("copies", question, options, answer, because)
     predict.ask(asked, **_numbers(demo, found), truth=_truth(found))
 
@@ -121,7 +126,7 @@ def _truth(found: cp.Copies) -> str:
     if needed == 0:
         return _("It says “{word}” by itself, without a copy.").format(word=said)
     told = _("After {n} it is the likeliest word, {p}; without any it had {p0}.")
-    p, p0 = (figures.number(float(found.p[k, 0])) for k in (needed, 0))
+    p, p0 = (_share(found.p[k, 0]) for k in (needed, 0))
     return told.format(n=needed, p=p, p0=p0)
 
 
@@ -182,9 +187,7 @@ def _captions(demo: cp.Demo, found: cp.Copies) -> list[str]:
     told = _("{k} × “{sentence}” · then “{lead} …”: {word} ({said} {p})")
     said = found.words[0].token
     return [
-        told.format(
-            k=k, sentence=demo.claim.sentence, lead=demo.claim.lead, word=best, said=said, p=figures.number(float(p))
-        )
+        told.format(k=k, sentence=demo.claim.sentence, lead=demo.claim.lead, word=best, said=said, p=_share(p))
         for k, (best, p) in enumerate(zip(found.best, found.p[:, 0], strict=True))
     ]
 
@@ -213,7 +216,7 @@ def meaning(demo: cp.Demo, found: cp.Copies) -> None:
     numbers = _numbers(demo, found) | dict(cached=f"{found.cached:,}", read=found.read)
     prose("theory", "sky_read", **numbers)
     if peak:
-        before, after = (figures.number(float(own[k])) for k in (0, peak))
+        before, after = (_share(own[k]) for k in (0, peak))
         prose("theory", "sky_first", own=found.words[1].token, before=before, after=after, peak=peak)
 
 
@@ -231,7 +234,7 @@ def other(demo: cp.Demo, found: cp.Copies) -> None:
         "own": N_("“«other»” goes on with “«dog_says»”; “«said»” has «dog_four», after “«lead»” «sky_four»."),
     }[answer]  # fmt: skip
     options = {
-        "less": N_("“«said»”, but less surely"),
+        "less": N_("“«said»”, less surely"),
         "more": N_("“«said»”, more surely"),
         "own": N_("another word"),
     }
@@ -242,10 +245,12 @@ def other(demo: cp.Demo, found: cp.Copies) -> None:
         predict.UNSURE: N_("«truth»"),
     }
     options = {name: filled(_(label), **numbers) for name, label in options.items()}
-    question = N_("Guess first: «four» copies, then “«other» …”. What does it say?")
+    question = N_("Guess first: «four» copies, then “«other» …”?")
     asked = predict.Prediction("other", question, options, answer, because)
     if predict.ask(asked, **numbers, truth=unmarked(_(truth), **numbers)) is not None:
-        prose("theory", "other", **numbers)
+        tried = frame.cached(cp.recorded)
+        counted = dict(sentences=tried.sentences, gave_in=tried.gave_in, middle=f"{tried.middle:g}", most=tried.most)
+        prose("theory", "other", **numbers, **counted, more=tried.more, pairs=tried.pairs)
 
 
 # ---- which heads carry it ----
@@ -272,7 +277,7 @@ def heads(demo: cp.Demo) -> None:
                 quantity="probs",
                 says=_("The chance of the claimed word with each head muted, at each number of copies."),
                 slider=dial.slider(),
-                captions=[told.format(p=figures.number(float(p))) for p in found.untouched],
+                captions=[told.format(p=_share(p)) for p in found.untouched],
                 released=dial.receive,
             ),
             found.p,
@@ -288,9 +293,9 @@ def _carrying(found: cp.Carriers, copies: int) -> None:
     """The four heads without which it loses most, and how much of each one's attention goes to the word itself."""
     head = (_("head"), _("chance when muted"), _("its attention on that word"))
     rows = "\n".join(
-        f"| {layer}.{one} | {figures.number(float(found.p[copies, layer, one]))} | {found.looks[copies, layer, one]:.0%} |"
+        f"| {layer}.{one} | {_share(found.p[copies, layer, one])} | {found.looks[copies, layer, one]:.0%} |"
         for layer, one in found.worst(copies)
     )
     st.markdown("| " + " | ".join(head) + " |\n|---|---:|---:|\n" + rows)
-    (layer, one), p = found.worst(copies, 1)[0], figures.number(float(found.untouched[copies]))
+    (layer, one), p = found.worst(copies, 1)[0], _share(found.untouched[copies])
     prose("theory", "carried", copies=copies, p=p, layer=layer, head=one, even=f"{found.even[copies]:.0%}")
