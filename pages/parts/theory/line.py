@@ -62,11 +62,10 @@ def layers() -> None:
             tall=300,
         )
     with right:
-        prose("theory", "line", rate=f"{ln.RATE:g}")
+        prose("theory", "line")
         if predict.answer("line_one") is not None:
-            prose(
-                "theory", "line_equal", one=figures.number(found.gap_one), all=figures.number(found.gap), depth=ln.DEPTH
-            )
+            gaps = dict(one=figures.number(found.gap_one), all=figures.number(found.gap))
+            prose("theory", "line_equal", **gaps, depth=ln.DEPTH, rate=f"{ln.RATE:g}")
         if spine.deep():
             prose("theory", "line_formula")
         st.button(_("The first points again"), key="line_first", on_click=POINTS.forget)
