@@ -421,7 +421,7 @@ WORDS: dict[str, Word] = {
     "sky_other": _line(40, "The dog", "theory"),
     "sky_k": _whole(0, 48, 0, "theory"),
     "sky_muted": _whole(0, 48, DEPENDS, "theory"),
-    "line_points": _line(200, DEPENDS, "theory"),
-    "line_layers": _whole(0, 48, 0, "theory"),
-    "line_lambda": _number(0, 100, 0.01, "theory"),
+    "given_points": _line(200, DEPENDS, "theory"),
+    "given_layers": _whole(0, 48, 0, "theory"),
+    "given_lambda": _number(0, 100, 0.01, "theory"),
 }

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from tests.browser.gestures import PICTURES, WATCH, drag
 from tests.browser.test_alone import MOVE, drawn
 
-LINE = ".live[data-key=line]"
+LINE = ".live[data-key=given]"
 
 
 def test_the_slider_writes_copies_and_moves_lines_and_bars(visitor):
@@ -34,7 +34,7 @@ def test_the_slider_writes_copies_and_moves_lines_and_bars(visitor):
 
 
 def test_points_are_set_and_taken_away_by_hand_and_by_keys(visitor):
-    visit = visitor().open("/theory?line_layers=12", ready=f"{LINE} canvas")
+    visit = visitor().open("/theory?given_layers=12", ready=f"{LINE} canvas")
     page = visit.page
     board, note = page.locator(LINE), page.locator(f"{LINE} .note")
     canvas, stage = board.locator("canvas").first, board.locator(".stage")
@@ -42,18 +42,18 @@ def test_points_are_set_and_taken_away_by_hand_and_by_keys(visitor):
     visit.settle()
     before, box = note.inner_text(), canvas.bounding_box()
     page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.8 * box["height"])
-    page.wait_for_url(re.compile(r"line_points=.*9%2C11%3B1[5-9]%2C-1[0-9]"))
+    page.wait_for_url(re.compile(r"given_points=.*9%2C11%3B1[5-9]%2C-1[0-9]"))
     expect(note).not_to_have_text(before)  # the line leans another way
     visit.settle()
     page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.8 * box["height"])
-    page.wait_for_url(lambda url: "line_points" not in url)
+    page.wait_for_url(lambda url: "given_points" not in url)
     expect(note).to_have_text(before)
     page.mouse.move(2, 2)
     stage.focus()
     page.keyboard.press("ArrowUp")
-    assert board.locator(".tip").inner_text() == "(0.0, 0.1)\nset a point"
+    assert board.locator(".tip").inner_text() == "(0, 0.1)\nset a point"
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(r"line_points=.*%3B0%2C1"))
+    page.wait_for_url(re.compile(r"given_points=.*%3B0%2C1"))
     visit.settle()
     visit.check()
 
@@ -62,7 +62,7 @@ def test_a_slider_turns_the_line_without_the_server(visitor):
     visit = visitor().open("/theory?depth=all", ready=f"{LINE} canvas")
     page = visit.page
     page.evaluate(WATCH)
-    for key in ("line", "line_ways"):
+    for key in ("given", "given_ways"):
         board = page.locator(f".live[data-key={key}]")
         board.scroll_into_view_if_needed()
         before = drawn(board)

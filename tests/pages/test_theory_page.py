@@ -9,7 +9,7 @@ from core.topics.theory import line as ln
 from tests.pages.opening import address, labels, open_page, picture, words
 
 PAGE = "17_theory"
-GUESSED = dict(copies="few", other="more", line_one="step")
+GUESSED = dict(copies="few", other="more", given_one="step")
 SKY = cp.Demo(cp.read(cp.CLAIM))
 
 
@@ -111,15 +111,15 @@ def test_heads_are_shown_muted_once_it_is_guessed():
 
 def test_layers_follow_the_points():
     points = ((0.5, 1.0), (-1.0, 0.3))
-    app = open_page(PAGE, line_points=ln.spell(points), line_layers="3", **GUESSED)
+    app = open_page(PAGE, given_points=ln.spell(points), given_layers="3", **GUESSED)
     found = ln.run(points)
-    meta, arrays = picture(app, "line")
+    meta, arrays = picture(app, "given")
     shown = arrays["values"].reshape(49, 2, len(ln.XS))
     np.testing.assert_allclose(shown[:, 0], found.hand, atol=1e-6)
     np.testing.assert_allclose(shown[7, 1], found.best, atol=1e-6)
     assert meta["state"]["points"] == "5,10;-10,3"
     assert meta["slider"]["at"] == 3
-    _meta, arrays = picture(app, "line_ways")
+    _meta, arrays = picture(app, "given_ways")
     shown = arrays["values"].reshape(len(ln.LAMBDAS), 3, len(ln.XS))
     np.testing.assert_allclose(shown[:, 0], found.ridge, atol=1e-5)
     np.testing.assert_allclose(shown[0, 1:], [found.layer, found.reader], atol=1e-5)
@@ -133,18 +133,20 @@ def test_errors_are_told_as_they_were_recorded():
 
 
 def test_a_link_restores_everything():
-    link = dict(sky_claim="The sun is cold.", sky_other="The box", sky_k="7", line_points="5,10", line_lambda="1")
+    link = dict(sky_claim="The sun is cold.", sky_other="The box", sky_k="7", given_points="5,10", given_lambda="1")
     app = open_page(PAGE, **link)
     assert {word: address(app)[word] for word in link} == link
-    assert picture(app, "line_ways")[0]["slider"]["at"] == ln.LAMBDAS.index(1.0)
+    assert picture(app, "given_ways")[0]["slider"]["at"] == ln.LAMBDAS.index(1.0)
 
 
 @pytest.mark.parametrize(
     "junk",
     [
-        dict(sky_claim="你好", sky_other="<b>🙂</b>", sky_k="99", line_points="zz", line_layers="-1", line_lambda="0"),
-        dict(sky_claim="a b c d \x00 is ![x](y) *now*", sky_other="مرحبا", line_points="none"),
-        dict(sky_claim="The $x$ is «said».", sky_other="«other»", line_points="20,20;-20,20"),
+        dict(
+            sky_claim="你好", sky_other="<b>🙂</b>", sky_k="99", given_points="zz", given_layers="-1", given_lambda="0"
+        ),
+        dict(sky_claim="a b c d \x00 is ![x](y) *now*", sky_other="مرحبا", given_points="none"),
+        dict(sky_claim="The $x$ is «said».", sky_other="«other»", given_points="20,20;-20,20"),
         dict(sky_claim="is is is", sky_other=" ", sky_muted="99"),
     ],
 )

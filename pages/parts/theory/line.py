@@ -14,14 +14,14 @@ from pages.shared.pictures import figures, live
 from pages.shared.text import N_, _, prose
 
 POINTS = controls.Setting(
-    "line_points",
+    "given_points",
     ln.spell(ln.FIRST),
     lambda text: None if (points := ln.unspell(text)) is None else ln.spell(points),
     heard="points",
 )
-LAYERS = controls.Dial("line_layers", N_("Layers"), tuple(range(ln.DEPTH + 1)), 0)
-STRENGTH = controls.Dial("line_lambda", "λ", ln.LAMBDAS, 0.01, shown=tuple(figures.number(one) for one in ln.LAMBDAS))
-COUNTS = (1, 3, 8, ln.MOST)  # points at which errors are told
+LAYERS = controls.Dial("given_layers", N_("Layers"), tuple(range(ln.DEPTH + 1)), 0)
+STRENGTH = controls.Dial("given_lambda", "λ", ln.LAMBDAS, 0.01, shown=tuple(figures.number(one) for one in ln.LAMBDAS))
+COUNTS = (2, 4, 8, ln.MOST)  # points at which errors are told
 WAYS = {
     "step": N_("one step, its best rate"),
     "layer": N_("the trained layer"),
@@ -47,7 +47,7 @@ def layers() -> None:
     with left:
         board.show(
             live.Picture(
-                key="line",
+                key="given",
                 quantity="linear_attn",
                 says=_("Points, and the line that so many layers of linear attention draw through them."),
                 slider=LAYERS.slider(),
@@ -63,12 +63,12 @@ def layers() -> None:
         )
     with right:
         prose("theory", "line")
-        if predict.answer("line_one") is not None:
+        if predict.answer("given_one") is not None:
             gaps = dict(one=figures.number(found.gap_one), all=figures.number(found.gap))
             prose("theory", "line_equal", **gaps, depth=ln.DEPTH, rate=f"{ln.RATE:g}")
         if spine.deep():
             prose("theory", "line_formula")
-        st.button(_("The first points again"), key="line_first", on_click=POINTS.forget)
+        st.button(_("The first points again"), key="given_first", on_click=POINTS.forget)
 
 
 def prediction(found: ln.Lines) -> None:
@@ -90,7 +90,7 @@ def prediction(found: ln.Lines) -> None:
         predict.UNSURE: N_("«truth»"),
     }
     question = N_("Guess first: one such layer, never trained. What is its line?")
-    asked = predict.Prediction("line_one", question, options, "step", because)
+    asked = predict.Prediction("given_one", question, options, "step", because)
     predict.ask(asked, truth=_(true).replace("«gap»", figures.number(found.gap_one)))
 
 
@@ -119,7 +119,7 @@ def drawn() -> None:
     with left:
         board.show(
             live.Picture(
-                key="line_ways",
+                key="given_ways",
                 quantity="linear_attn",
                 says=_("Points, and the lines of ridge regression, of a trained layer and of a small decoder."),
                 slider=STRENGTH.slider(),
@@ -154,14 +154,20 @@ def _rates() -> None:
 def _errors() -> None:
     """Mean squared distance to the line, by the number of points, inside and outside what was trained."""
     recorded = frame.cached(nets.errors)
-    for name, heading in (("trained", N_("x as in training")), ("wide", N_("x twice as wide"))):
-        head = (f"**{_(heading)}**", *(_("{n} points").format(n=n) for n in COUNTS))
-        rows = [
-            f"| {_(label)} | "
-            + " | ".join(figures.number(float(recorded[name][nets.WAYS.index(way), n]), 4) for n in COUNTS)
-            + " |"
-            for way, label in WAYS.items()
-        ]
-        st.markdown("| " + " | ".join(head) + " |\n|---|" + "---:|" * len(COUNTS) + "\n" + "\n".join(rows))
+    headings = {"trained": N_("x as in training"), "wide": N_("x twice as wide")}
+    for column, (name, heading) in zip(st.columns(2, gap="medium"), headings.items(), strict=True):
+        with column:
+            _table(_(heading), recorded[name])
     reader, ridge = (recorded["wide"][nets.WAYS.index(way), COUNTS[-1]] for way in ("reader", "ridge"))
     prose("theory", "range", times=f"{reader / ridge:.0f}", n=COUNTS[-1])
+
+
+def _table(heading: str, errors: np.ndarray) -> None:
+    """errors: (way, number of points)."""
+    head = (f"**{heading}**", *(_("{n} points").format(n=n) for n in COUNTS))
+    rows = [
+        " | ".join((_(label), *(figures.number(float(errors[nets.WAYS.index(way), n]), 4) for n in COUNTS)))
+        for way, label in WAYS.items()
+    ]
+    lines = "\n".join(f"| {row} |" for row in rows)
+    st.markdown("| " + " | ".join(head) + " |\n|---|" + "---:|" * len(COUNTS) + "\n" + lines)

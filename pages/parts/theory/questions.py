@@ -41,7 +41,7 @@ def check(found: cp.Copies) -> None:
             "The plane, one point alone: («x», «y»). One layer by hand, a step of «rate». How high is its line at x = 2?"
         ),
         ln.RATE * y * (2 * x + 1),
-        key="line_one_point",
+        key="given_one_point",
         hint=N_("From w = 0 the step is «rate» · y · (x, 1): a slope and a height."),
         how=N_("Slope «rate» × «y» × «x», height «rate» × «y»; at 2: «answer»."),
         rate=f"{ln.RATE:g}",

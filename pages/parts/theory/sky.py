@@ -22,6 +22,7 @@ EXAMPLES = (
     "The dog can fly.",
     "Tom eats turquoise cake.",
 )
+LEAST = 0.001  # a smaller chance is only called small
 FOUR = 4  # copies before the other subject is asked for
 FEW = 8  # copies that count as few
 SHORT = N_("A sentence of three words is the least, such as “The sky is green.” This one is read instead.")
@@ -91,7 +92,7 @@ def _numbers(demo: cp.Demo, found: cp.Copies) -> dict[str, object]:
 
 def _share(p: float) -> str:
     """A chance as it is written on this page."""
-    return f"{p:.1%}"
+    return f"{p:.1%}" if p >= LEAST or p == 0 else f"<{LEAST:.1%}"
 
 
 # ---- how many copies? ----
