@@ -83,7 +83,7 @@ class Layer:
 def linear_attention(layer: Layer, tokens: Tensor, n: int, *, trace: Trace = SILENT) -> Tensor:
     """tokens: (..., token, 3), the n given points first. Every token reads those n, none of the others.
 
-    Returns (..., token, 3). von Oswald et al. 2023 (arXiv 2212.07677), eq. 3, with 1/n inside.
+    Returns (..., token, 3). Linear self-attention as in von Oswald et al. 2023 (arXiv 2212.07677), with 1/n inside.
     """
     points = tokens[..., :n, :]
     shares = (tokens @ layer.q) @ (points @ layer.k).mT  # (token, point): no softmax

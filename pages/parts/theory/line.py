@@ -164,7 +164,7 @@ def _errors() -> None:
 
 def _table(heading: str, errors: np.ndarray) -> None:
     """errors: (way, number of points)."""
-    head = (f"**{heading}**", *(_("{n} points").format(n=n) for n in COUNTS))
+    head = (f"**{heading}**", *(f"n = {n}" for n in COUNTS))
     rows = [
         " | ".join((_(label), *(figures.number(float(errors[nets.WAYS.index(way), n]), 4) for n in COUNTS)))
         for way, label in WAYS.items()

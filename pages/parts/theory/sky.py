@@ -22,7 +22,7 @@ EXAMPLES = (
     "The dog can fly.",
     "Tom eats turquoise cake.",
 )
-LEAST = 0.001  # a smaller chance is only called small
+LEAST = 0.0005  # a smaller chance would be written as none
 FOUR = 4  # copies before the other subject is asked for
 FEW = 8  # copies that count as few
 SHORT = N_("A sentence of three words is the least, such as “The sky is green.” This one is read instead.")
@@ -92,7 +92,7 @@ def _numbers(demo: cp.Demo, found: cp.Copies) -> dict[str, object]:
 
 def _share(p: float) -> str:
     """A chance as it is written on this page."""
-    return f"{p:.1%}" if p >= LEAST or p == 0 else f"<{LEAST:.1%}"
+    return f"{p:.1%}" if p >= LEAST else "<0.1%"
 
 
 # ---- how many copies? ----
@@ -216,7 +216,7 @@ def meaning(demo: cp.Demo, found: cp.Copies) -> None:
     own, peak = found.p[:, 1], int(found.p[:, 1].argmax())
     numbers = _numbers(demo, found) | dict(cached=f"{found.cached:,}", read=found.read)
     prose("theory", "sky_read", **numbers)
-    if peak:
+    if 0 < peak < (found.needed or 0):
         before, after = (_share(own[k]) for k in (0, peak))
         prose("theory", "sky_first", own=found.words[1].token, before=before, after=after, peak=peak)
 
