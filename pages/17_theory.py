@@ -1,13 +1,33 @@
 """What such a machine can learn: from its prompt, from its size, and in principle; and the family it belongs to."""
 
-from pages.shared import frame, spine
+import streamlit as st
+
+from pages.parts.theory import line, questions, sky
+from pages.shared import frame, headings, spine
+from pages.shared.text import N_
 
 frame.begin()
 
 # What it asks; a guess; copies of a sentence under the finger.
 spine.opening("17_theory")
+demo, found = sky.sentence()
+sky.prediction(demo, found)
+st.fragment(sky.signature)(demo, found)
+sky.meaning(demo, found)
+
+# Another subject, of which nothing was written.
+headings.section("Ask about another subject")
+sky.other(demo, found)
+if spine.deep():
+    headings.section("Which heads carry it")
+    st.fragment(sky.heads)(demo)
 
 # One layer is one gradient step.
+headings.section("One layer is one gradient step")
+line.layers()
+if spine.deep():
+    headings.section("Who draws the line?")
+    line.drawn()
 
 # Scaling: what size buys.
 
@@ -18,4 +38,10 @@ spine.opening("17_theory")
 # The family: encoders, decoders, both; years and sizes.
 
 # What to take home, check yourself, common mistakes, the code.
+spine.take_home("theory", "copies", "other")
+questions.check(found)
+if spine.deep():
+    questions.common_mistakes()
+    questions.shown_code()
+spine.offer(N_("Which heads carry it"), N_("Who draws the line?"), N_("Common mistakes"))
 spine.ending("17_theory")

@@ -446,4 +446,12 @@ WORDS: dict[str, Word] = {
     "card": _line(20, "cost", "exam"),
     "shelf_badge": _one("all", "verified corrected unconfirmed lost", "exam"),
     "shelf_about": _one("all", "begin models theory icl scaling faster course", "exam"),
+    # ---- theory: the sky and the line ----
+    "sky_claim": _line(120, "The sky is green.", "theory"),
+    "sky_other": _line(40, "The dog", "theory"),
+    "sky_k": _whole(0, 48, 0, "theory"),
+    "sky_muted": _whole(0, 48, DEPENDS, "theory"),
+    "given_points": _line(200, DEPENDS, "theory"),
+    "given_layers": _whole(0, 48, 0, "theory"),
+    "given_lambda": _number(0, 100, 0.01, "theory"),
 }
