@@ -59,7 +59,8 @@ train: $(VENV)/app
 # What ships recorded is written anew: half an hour, most of it for the story losses.
 record: $(VENV)/app
 	$(BIN)/python -m core.make home sharing_losses place_losses long_losses story_losses reach_losses \
-		norms norm_losses neurons needed cache_losses patterns instead
+		norms norm_losses neurons needed cache_losses patterns instead \
+		scaling
 
 # The pictures of the README, taken from the running app.
 pictures: $(VENV)/tests chromium

@@ -416,4 +416,10 @@ WORDS: dict[str, Word] = {
     "hops": _one("causal", "causal_global causal_random both both_global", "efficient"),
     "hops_w": _whole(1, 99, 4, "efficient"),
     "scan_mark": _whole(0, 31, 11, "efficient"),
+    # ---- theory: scaling, the family ----
+    "scale_c": _number(0, 99, DEPENDS, "theory"),  # powers of ten
+    "scale_net": _one("3", "0 1 2 4 5 6", "theory"),
+    "published_c": _number(0, 99, DEPENDS, "theory"),  # powers of ten
+    "constants": _one("printed", "refit", "theory"),
+    "branch": _one("both", "encoder decoder vision", "theory"),
 }

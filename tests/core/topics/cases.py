@@ -776,6 +776,7 @@ CASES: dict[str, Case] = {
 
 # Public functions of these modules that never look at a model, or at one of their own: their own tests call them.
 NO_MODEL = {
+    "theory.scaling", "theory.family",
     "feedforward.machines", "feedforward.mixture",
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",
