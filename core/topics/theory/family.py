@@ -62,14 +62,14 @@ PATCHES = (IMAGE // PATCH) ** 2
 
 @cache
 def image() -> np.ndarray:
-    """(row, column) between 0 (dark) and 1: a sun over two hills, drawn by arithmetic."""
+    """(row, column) between 0 (paper) and 1 (ink): a sun over two hills, drawn by arithmetic."""
     y, x = np.mgrid[0:IMAGE, 0:IMAGE] / IMAGE
-    sky = 0.25 + 0.3 * y
+    sky = 0.45 - 0.3 * y
     sun = np.hypot(x - 0.7, y - 0.28) < 0.15
     far, near = 0.66 - 0.16 * np.sin(2.2 * np.pi * x), 0.8 - 0.1 * np.cos(2.6 * np.pi * x)
-    made = np.where(sun, 1.0, sky)
-    made = np.where(y > far, 0.55 - 0.2 * (y - far), made)
-    return np.asarray(np.where(y > near, 0.12 + 0.2 * (y - near), made))
+    made = np.where(sun, 0.0, sky)
+    made = np.where(y > far, 0.6 + 0.3 * (y - far), made)
+    return np.asarray(np.where(y > near, np.minimum(1.0, 0.85 + 0.8 * (y - near)), made))
 
 
 def patches(picture: np.ndarray, side: int = PATCH) -> np.ndarray:

@@ -36,7 +36,15 @@ BEST_SIZE = Quantity(
     "The size at which a budget gives the least loss.",
 )
 STOPS = 61  # budgets of a slider
+ASKED = 1e11  # operations: one of them
 LARGEST = 4  # nets of the fit over the upper half
+
+
+def _stops(low: float, high: float, count: int, exactly: float) -> np.ndarray:
+    """(stop,) evenly apart in the logarithm, three digits each; the one next to `exactly` is moved there."""
+    found = np.array([float(f"{c:.2e}") for c in np.geomspace(low, high, count)])
+    found[np.abs(np.log(found / exactly)).argmin()] = exactly
+    return found
 
 
 def compute(n: Tensor, d: Tensor, *, trace: Trace = SILENT) -> Tensor:
@@ -68,7 +76,7 @@ def race() -> Race:
     sizes = tuple(net.parameters for net in nets)
     spent = compute(torch.tensor(sizes, dtype=torch.float64), nets[0].read()[:level]).numpy()
     ends = 1.01 * spent[1, 0], 0.99 * spent[-2, -1]
-    budgets = np.array([float(f"{c:.2e}") for c in np.geomspace(*ends, STOPS)])
+    budgets = _stops(*ends, STOPS, ASKED)
     losses = np.stack(
         [
             np.interp(np.log(budgets), np.log(ran), net.losses[:level], left=math.nan, right=math.nan)
@@ -189,7 +197,7 @@ REFIT = Constants(1.8172, 482.01, 2085.43, 0.3478, 0.3658)  # Besiroglu et al. 2
 PUBLISHED = {"printed": PRINTED, "refit": REFIT}
 GOPHER = 5.76e23  # operations, the budget of Hoffmann et al.'s example
 CHINCHILLA = (70e9, 1.4e12)  # what they made of it: parameters, tokens
-BUDGETS = np.array([float(f"{c:.2e}") for c in np.geomspace(1e18, 1e26, 65)])  # operations
+BUDGETS = _stops(1e18, 1e26, 65, GOPHER)  # operations
 SIZES = np.geomspace(1e6, 1e13, 113)  # parameters
 
 

@@ -17,7 +17,6 @@ from pages.shared.pictures.lines import Axis, Series
 from pages.shared.text import N_, _, prose
 
 ROLES = ("quiet", "k", "warn", "v", "attn", "q", "a")  # the seven nets, smallest first
-ASKED = 1e11  # operations, of the guess
 HIGHEST = 4.2  # nats a letter: just above who guesses blindly among 64 letters
 
 
@@ -28,7 +27,7 @@ def _dial(word: str, budgets: np.ndarray, asked: int) -> controls.Dial:
 
 
 def _budget() -> controls.Dial:
-    return _dial("scale_c", frame.cached(sc.race).budgets, sc.near(ASKED))
+    return _dial("scale_c", frame.cached(sc.race).budgets, sc.near(sc.ASKED))
 
 
 # ---- a budget, seven nets ----
@@ -48,7 +47,7 @@ def budget() -> None:
 
 def prediction() -> str | None:
     """Which of the seven is best with a budget that is small for the largest?"""
-    race, stop = frame.cached(sc.race), sc.near(ASKED)
+    race, stop = frame.cached(sc.race), sc.near(sc.ASKED)
     best, big = int(race.best[stop]), sc.largest(stop)
     options = {"largest": N_("the largest"), "middle": N_("one in between"), "smallest": N_("the smallest")}
     because = {
@@ -210,8 +209,9 @@ def law() -> None:
     with left:
         _law_chart(chosen)
     prose("theory", "scaling_law", **numbers())
-    shares()
-    prose("theory", "scaling_split", **numbers())
+    if predict.answer("budget"):
+        shares()
+        prose("theory", "scaling_split", **numbers())
 
 
 def _texts(net: own.Net) -> None:
