@@ -14,7 +14,7 @@ from pages.shared import controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import code, figures, lines, live
 from pages.shared.pictures.lines import Axis, Series
-from pages.shared.text import N_, _, prose
+from pages.shared.text import N_, _, lang, prose
 
 ROLES = ("quiet", "k", "warn", "v", "attn", "q", "a")  # the seven nets, smallest first
 HIGHEST = 4.2  # nats a letter: just above who guesses blindly among 64 letters
@@ -340,7 +340,7 @@ def published_numbers() -> dict[str, str]:
         n=figures.power(printed.n),
         d=figures.power(printed.d),
         refit_ratio=f"{refit.ratio:.0f}",
-        flat_sizes=" · ".join(f"{n / 1e9:.0f}" for n in sizes),
+        flat_sizes=" · ".join(f"{n / 1e8:.0f} 亿" if lang() == "zh" else f"{n / 1e9:.0f} billion" for n in sizes),
         flat=" · ".join(f"{x:.3f}" for x in flat),
         chinchilla=f"{made.ratio:.0f}",
         tenfold=f"{float(sc.kaplan(np.array([1e10]))[0] / sc.kaplan(np.array([1e9]))[0]):.2f}",
