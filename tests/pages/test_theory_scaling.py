@@ -50,9 +50,19 @@ def test_nothing_is_told_before_it_is_guessed():
     assert np.isnan(arrays["values"]).all()
     assert not meta.get("captions")
     assert "does not follow" not in words(app)
+    with pytest.raises(AssertionError, match="no picture race_split"):
+        picture(app, "race_split")
     told = words(open_page(PAGE, **GUESSED))
     assert "does not follow" in told
     assert "Not quite." in told
+
+
+def test_the_split_is_that_of_the_best():
+    _meta, arrays = picture(open_page(PAGE, **GUESSED), "race_split")
+    race = sc.race()
+    n, d, _largest = arrays["values"].reshape(3, -1)
+    np.testing.assert_allclose(n, [race.sizes[i] for i in race.best])
+    np.testing.assert_allclose(6 * n * d, race.budgets, rtol=1e-5)
 
 
 def test_the_answers_are_what_the_options_say():

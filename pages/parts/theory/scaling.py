@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.nets import scaling as own
 from core.topics.theory import scaling as sc
-from pages.shared import controls, frame
+from pages.shared import controls, frame, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import code, figures, lines, live
 from pages.shared.pictures.lines import Axis, Series
@@ -43,6 +43,9 @@ def budget() -> None:
         prose("theory", "scaling", **numbers())
         if guessed:
             prose("theory", "scaling_told", **numbers())
+    if guessed and spine.deep():
+        shares()
+        prose("theory", "scaling_split", **numbers())
 
 
 def prediction() -> str | None:
@@ -209,9 +212,6 @@ def law() -> None:
     with left:
         _law_chart(chosen)
     prose("theory", "scaling_law", **numbers())
-    if predict.answer("budget"):
-        shares()
-        prose("theory", "scaling_split", **numbers())
 
 
 def _texts(net: own.Net) -> None:
