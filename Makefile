@@ -59,7 +59,7 @@ train: $(VENV)/app
 # What ships recorded is written anew: an hour, most of it for losses on stories.
 record: $(VENV)/app
 	$(BIN)/python -m core.make home sharing_losses place_losses long_losses story_losses reach_losses \
-		norms norm_losses neurons needed cache_losses patterns instead bank sinks swaps blanks whatifs sky
+		norms norm_losses neurons needed cache_losses patterns instead bank sinks swaps blanks whatifs sky scaling
 
 # The pictures of the README, taken from the running app.
 pictures: $(VENV)/tests chromium

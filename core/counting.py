@@ -142,3 +142,37 @@ def encoder_decoder(
         Row("ffn", "FFN", r"2df+f+d", 2 * d * f + f + d, 2 * n),
         Row("norms", "norm", r"2d", 2 * d, 5 * n),
     ]
+
+
+def relative_encoder_decoder(
+    d_model: int, d_ff: int, n_layers: int, n_heads: int, vocab_size: int, buckets: int = 32
+) -> list[Row]:
+    """T5 (Raffel et al. 2019, arXiv 1910.10683, sec. 2.1): no biases, norms without shift, and no table of positions:
+    a number for every head and bucket of distances, once for the encoder and once for the decoder."""
+    d, n = d_model, n_layers
+    return [
+        Row("embedding", "embedding", r"Vd", vocab_size * d),
+        Row("embedding", "positions", r"bh", buckets * n_heads, 2),
+        Row("attention", "self-attention", r"4d^2", 4 * d * d, 2 * n),
+        Row("attention", "cross-attention", r"4d^2", 4 * d * d, n),
+        Row("ffn", "FFN", r"2df", 2 * d * d_ff, 2 * n),
+        Row("norms", "norm", r"d", d, 5 * n),
+        Row("norms", "final norm", r"d", d, 2),
+    ]
+
+
+def vision(
+    d_model: int, d_ff: int, n_layers: int, image: int, patch: int, classes: int, channels: int = 3
+) -> list[Row]:
+    """ViT (Dosovitskiy et al. 2020, arXiv 2010.11929, sec. 3.1): square patches, a class token, learned positions."""
+    d, f, n, places = d_model, d_ff, n_layers, (image // patch) ** 2 + 1
+    return [
+        Row("embedding", "patches", r"p^2c\,d+d", patch * patch * channels * d + d),
+        Row("embedding", "class token", r"d", d),
+        Row("embedding", "positions", r"Td", places * d),
+        Row("attention", "self-attention", r"4d^2+4d", 4 * d * d + 4 * d, n),
+        Row("ffn", "FFN", r"2df+f+d", 2 * d * f + f + d, n),
+        Row("norms", "norm", r"2d", 2 * d, 2 * n),
+        Row("norms", "final norm", r"2d", 2 * d),
+        Row("head", "head", r"dk+k", d * classes + classes),
+    ]

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts.theory import line, questions, sky
+from pages.parts.theory import family, line, questions, scaling, sky
 from pages.shared import frame, headings, spine
 from pages.shared.text import N_
 
@@ -30,12 +30,26 @@ if spine.deep():
     line.drawn()
 
 # Scaling: what size buys.
+headings.section("What size buys")
+st.fragment(scaling.budget)()
+if spine.deep():
+    headings.section("A law of our own")
+    st.fragment(scaling.law)()
+    headings.section("Published laws")
+    st.fragment(scaling.published)()
+    headings.fold("Turn it: loss over parameters and tokens", st.fragment(scaling.surface))
 
 # What a layer can do: look up, mix by context, learn any map, copy under the head of a tape.
 
 # What goes wrong, and what is packed: rank collapse, superposition.
 
 # The family: encoders, decoders, both; years and sizes.
+if spine.deep():
+    headings.section("The family")
+    st.fragment(family.family)()
+    headings.section("Years and sizes")
+    family.trends()
+    headings.fold("All dates and sizes", family.table)
 
 # What to take home, check yourself, common mistakes, the code.
 spine.take_home("theory", "copies", "other")
@@ -43,5 +57,13 @@ questions.check(found)
 if spine.deep():
     questions.common_mistakes()
     questions.shown_code()
-spine.offer(N_("Which heads carry it"), N_("Who draws the line?"), N_("Common mistakes"))
+spine.offer(
+    N_("Which heads carry it"),
+    N_("Who draws the line?"),
+    N_("A law of our own"),
+    N_("Published laws"),
+    N_("The family"),
+    N_("Years and sizes"),
+    N_("Common mistakes"),
+)
 spine.ending("17_theory")

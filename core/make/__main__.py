@@ -16,7 +16,7 @@ NAMES = (
     *("norms", "norm_losses", "neurons", "needed", "cache_losses"),
     *("patterns", "instead", "ssm", "bank", "sinks", "swaps"),
     *("blanks", "whatifs"),
-    *("line", "sky"),
+    *("line", "sky", "scaling"),
 )
 
 

@@ -454,4 +454,10 @@ WORDS: dict[str, Word] = {
     "given_points": _line(200, DEPENDS, "theory"),
     "given_layers": _whole(0, 48, 0, "theory"),
     "given_lambda": _number(0, 100, 0.01, "theory"),
+    # ---- theory: scaling, the family ----
+    "scale_c": _number(0, 99, DEPENDS, "theory"),  # powers of ten
+    "scale_net": _one("3", "0 1 2 4 5 6", "theory"),
+    "published_c": _number(0, 99, DEPENDS, "theory"),  # powers of ten
+    "constants": _one("printed", "refit", "theory"),
+    "branch": _one("both", "encoder decoder vision", "theory"),
 }

@@ -275,6 +275,28 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
         "run_out",
         r"O \leftarrow e^{m_{old} - m}\,O + \textstyle\sum_j e^{\hat S_{ij} - m}\,V_j",
     ): lambda at: np.exp(at["S"][:, : at["end"]] - at("run_max")[:, None]) @ at["V"][: at["end"]],
+    ("compute", r"C = 6ND"): lambda at: np.array([[6 * n * d for d in at["D"]] for n in at["N"]]),
+    ("power", r"L(N) = E + \left(N_c / N\right)^{\alpha}"): lambda at: (
+        at["E"] + np.exp(at["alpha"] * (np.log(at["N_c"]) - np.log(at["N"])))
+    ),
+    ("parametric", r"L(N, D) = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}"): lambda at: np.array(
+        [
+            at["E"] + at["A"] * n ** -at["alpha"] + at["B"] * d ** -at["beta"]
+            for n, d in zip(at["N"], at["D"], strict=True)
+        ]
+    ),
+    (
+        "best_size",
+        r"N^* = \left(\frac{\alpha A}{\beta B}\right)^{\frac{1}{\alpha+\beta}} \left(\frac{C}{6}\right)^{\frac{\beta}{\alpha+\beta}}",
+    ): lambda at: np.array(
+        [
+            np.exp(
+                (np.log(at["alpha"] * at["A"]) - np.log(at["beta"] * at["B"]) + at["beta"] * np.log(c / 6))
+                / (at["alpha"] + at["beta"])
+            )
+            for c in at["C"]
+        ]
+    ),
     ("rnn_state", r"h_t = \tanh(W x_t + U h_{t-1})"): recurrent,
     ("gru_state", r"h_t = (1 - z_t) \odot n_t + z_t \odot h_{t-1}"): gated,
     ("linear_attn", r"X + \tfrac1n\,(XW_Q)(X_pW_K)^\top(X_pW_V)\,W_P"): lambda at: (

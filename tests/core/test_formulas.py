@@ -29,6 +29,7 @@ from core.topics.efficient import flash
 from core.topics.heads import volume
 from core.topics.norms import depth, warmup
 from core.topics.projections import query
+from core.topics.theory import scaling
 from core.topics.why import recurrence
 from core.trace import Quantity, Trace
 from tests.core import families
@@ -235,6 +236,24 @@ def training() -> Iterator[Quantity]:
     yield from hold_all(trace, d=512, t=found.steps, w=warmup.WARMS)
 
 
+def laws() -> Iterator[Quantity]:
+    """What training costs, and the published formulas of what it buys."""
+    trace, n, d = Trace(), torch.tensor([4.6e2, 3.4e5], dtype=torch.float64), torch.tensor([4e4, 4e6, 8e6])
+    scaling.compute(n, d.double(), trace=trace)
+    yield from hold_all(trace, N=n.numpy(), D=d.double().numpy())
+    trace, k = Trace(), scaling.PRINTED
+    scaling.power(n, 1.5, 8.8e13, 0.076, trace=trace)
+    yield from hold_all(trace, N=n.numpy(), E=1.5, N_c=8.8e13, alpha=0.076)
+    given = dict(E=k.e, A=k.a, B=k.b, alpha=k.alpha, beta=k.beta)
+    for call, more in (
+        (lambda t: scaling.parametric(k, n, 20 * n, trace=t), dict(N=n.numpy(), D=20 * n.numpy())),
+        (lambda t: scaling.best_size(k, 1e15 * n, trace=t), dict(C=1e15 * n.numpy())),
+    ):
+        trace = Trace()
+        call(trace)
+        yield from hold_all(trace, **given, **more)
+
+
 def written(model: Decoder) -> Iterator[Quantity]:
     """Two tokens drawn from the four likeliest, and what is kept of each."""
     trace, read = Trace(), Trace()
@@ -296,6 +315,7 @@ def test_every_other_quantity_is_its_formula_and_none_is_left_out(pair):
         feedforwards(),
         mixtures(),
         topics(),
+        laws(),
         the_date_model(),
         written(pair("qwen3").ours),
     ):

@@ -5,14 +5,17 @@ Altair is imported when the first chart is drawn, because Home has none and shou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from pages.shared import address
 from pages.shared.pictures import palette
 
+CHOSEN = "chosen"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -41,6 +44,12 @@ def raised(n: int) -> str:
     return str(n).translate(RAISED)
 
 
+def power(x: float, digits: int = 1) -> str:
+    """A large number as budgets are written: 3.2 · 10¹⁰."""
+    mantissa, exponent = f"{x:.{digits}e}".split("e")
+    return f"{mantissa} · 10{raised(int(exponent))}"
+
+
 def _alt() -> Any:
     import altair
 
@@ -52,9 +61,26 @@ def colour(role: str) -> str:
     return palette.ROLES[role][1 if st.context.theme.type == "dark" else 0]
 
 
-def show(chart: Any, *, key: str, says: str) -> None:
-    """Put a chart on the page with its alternative text."""
-    st.altair_chart(chart, key=key, alt=says, width="stretch")
+def show(chart: Any, *, key: str, says: str, chosen: Callable[[Any], None] | None = None) -> None:
+    """Put a chart on the page with its alternative text.
+
+    chosen: called before the next run with the field CHOSEN of the mark that was pressed; the chart says `pressed()`.
+    """
+    if chosen is None:
+        st.altair_chart(chart, key=key, alt=says, width="stretch")
+        return
+
+    def hear() -> None:
+        found = (address.shown(key) or {}).get("selection", {}).get(CHOSEN) or [{}]
+        if CHOSEN in found[0]:
+            chosen(found[0][CHOSEN])
+
+    st.altair_chart(chart, key=key, alt=says, width="stretch", on_select=hear, selection_mode=[CHOSEN])
+
+
+def pressed() -> Any:
+    """What a chart needs so that one of its marks can be chosen; each mark has a field CHOSEN."""
+    return _alt().selection_point(name=CHOSEN, fields=[CHOSEN], on="click", clear=False)
 
 
 def histogram(edges: np.ndarray, counts: np.ndarray, *, x: str, y: str, key: str, says: str) -> None:

@@ -854,6 +854,7 @@ NO_MODEL = {
     "exam.blanks.costs", "exam.blanks.computed", "exam.blanks.first_sentence", "exam.blanks.outcomes", "exam.blanks.caught",
     "exam.blanks.silent", "exam.blanks.alone",
     "exam.question", "exam.typed", "exam.shelf",
+    "theory.scaling", "theory.family",
     "feedforward.machines", "feedforward.mixture",
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",

@@ -1,0 +1,102 @@
+"""The family: counts against modules without numbers, masks written out, patches by slicing, dates that are known."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from core.topics.theory import family as fm
+
+
+def size(*modules):
+    return sum(p.numel() for module in modules for p in module.parameters())
+
+
+def on_meta(kind, *args, **how):
+    with torch.device("meta"):
+        return kind(*args, **how)
+
+
+def test_the_transformer_of_2017_is_torchs_own_without_its_last_norms():
+    whole = on_meta(
+        nn.Transformer, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048
+    )
+    assert fm.parameters("both") == size(whole) - 2 * 2 * 512 + 37_000 * 512 == 63_082_496
+
+
+def test_vit_is_its_modules():
+    block = on_meta(nn.TransformerEncoderLayer, 768, 12, 3072)
+    rest = [on_meta(nn.Conv2d, 3, 768, 16, 16), on_meta(nn.LayerNorm, 768), on_meta(nn.Linear, 768, 1000)]
+    assert fm.parameters("vision") == 12 * size(block) + size(*rest) + 768 + 197 * 768 == 86_567_656
+
+
+def test_t5_is_its_matrices():
+    d, f, layers, heads = 768, 3072, 12, 12
+    square, up = on_meta(nn.Linear, d, d, bias=False), on_meta(nn.Linear, d, f, bias=False)
+    encoder = 4 * size(square) + 2 * size(up) + 2 * d
+    decoder = 8 * size(square) + 2 * size(up) + 3 * d
+    assert fm.parameters("t5") == 32_128 * d + layers * (encoder + decoder) + 2 * (32 * heads + d) == 222_903_552
+
+
+@pytest.mark.parametrize(
+    ("id", "published"),
+    [
+        ("gpt1", 116_534_784),
+        ("bert", 109_482_240),
+        ("gpt2", 1_557_611_200),
+        ("gpt3", 174_604_259_328),
+        ("deepseek3", 671_026_419_200),
+    ],
+)
+def test_presets_are_counted_exactly(id, published):
+    assert next(event for event in fm.EVENTS if event.id == id).size == published
+
+
+def test_masks_written_out():
+    assert fm.mask("both").astype(int).tolist() == [
+        [1, 1, 1, 1, 0, 0, 0, 0, 0],
+        [1, 1, 1, 1, 0, 0, 0, 0, 0],
+        [1, 1, 1, 1, 0, 0, 0, 0, 0],
+        [1, 1, 1, 1, 0, 0, 0, 0, 0],
+        [1, 1, 1, 1, 1, 0, 0, 0, 0],
+        [1, 1, 1, 1, 1, 1, 0, 0, 0],
+        [1, 1, 1, 1, 1, 1, 1, 0, 0],
+        [1, 1, 1, 1, 1, 1, 1, 1, 0],
+        [1, 1, 1, 1, 1, 1, 1, 1, 1],
+    ]
+    assert fm.mask("encoder").all()
+    assert fm.mask("vision").shape == (17, 17)
+    assert fm.mask("vision").all()
+    np.testing.assert_array_equal(fm.mask("decoder"), np.tri(8, dtype=bool))
+    with pytest.raises(KeyError):
+        fm.mask("both ways")
+
+
+def test_patches_are_squares_of_the_picture_row_by_row():
+    picture, found = fm.image(), fm.patches(fm.image())
+    assert found.shape == (16, 16, 16)
+    np.testing.assert_array_equal(found[6], picture[16:32, 32:48])
+    by_torch = torch.as_tensor(picture).unfold(0, 16, 16).unfold(1, 16, 16).reshape(-1, 16, 16)
+    np.testing.assert_array_equal(found, by_torch)
+    assert 0 == picture.min() < picture.max() <= 1.0
+    assert fm.patch_count() == 14 * 14
+    with pytest.raises(ValueError, match="whole patches"):
+        fm.patches(picture, 15)
+
+
+def test_dates():
+    when = {event.id: (event.year, event.month) for event in fm.EVENTS}
+    assert list(when.values()) == sorted(when.values())
+    assert when["attention"] == (2014, 9)
+    assert when["transformer"] == (2017, 6)
+    assert (when["flash"], when["flash2"], when["mla"]) == ((2022, 5), (2023, 7), (2024, 5))
+    for event in fm.EVENTS:  # an arXiv number says its month; a model may be out before its paper
+        if "." in event.paper and event.id not in ("mixtral", "llama3"):
+            assert (2000 + int(event.paper[:2]), int(event.paper[2:4])) == (event.year, event.month), event.id
+
+
+def test_what_was_never_confirmed_is_marked_and_nothing_else():
+    assert [one.id for one in fm.trends() if not one.confirmed] == ["gpt4"]
+    assert [event.id for event in fm.EVENTS if event.told] == ["gpt4"]
+    gpt3 = next(one for one in fm.trends() if one.id == "gpt3")
+    assert (gpt3.layers, gpt3.context) == (96, 2048)
