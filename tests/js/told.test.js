@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import blanks from "../../pages/parts/exam/blanks/blanks.js";
 import wiring from "../../pages/parts/model/wiring/wiring.js";
 import bars from "../../pages/shared/pictures/bars/bars.js";
 import lines from "../../pages/shared/pictures/lines/lines.js";
@@ -63,4 +64,16 @@ test("a tile says more than its number", () => {
   const meta = { names: ["5.4", "5.5"], words: { tells: "{name}, {i} of {n}: {row} {column} {value}" } };
   const view = { meta, n: 2, cells: [2, 2], state: { tile: 1 }, arrays: { values: numbers([2, 2, 2], 1, 0, 0, 1, 0.25, 0, 0.125, 0.875) }, frame: 0 };
   assert.equal(tiles.told(view), "5.5, 2 of 2: 1 1 0.875");
+});
+
+test("a line with blanks: its code as it is filled, and its lamps; between two choices the fill's own number", () => {
+  const fill = { name: "fill", asks: "fill with", pieces: [["-inf", "−∞"], ["0", "0"]], stops: [2, 0] };
+  const keep = { name: "keep", asks: "keep", pieces: [["le", "j <= i"], ["lt", "j < i"]], stops: [] };
+  const words = { lit: "lit", dark: "dark" }, slider = { shown: ["0", "−3", "−∞"] };
+  const meta = { code: [[["where(", ""], ["", "keep"], [", ", ""], ["", "fill"], [")", ""]]], blanks: [keep, fill], lamps: ["leak"], said: [["8%"], ["1%"], ["none"]], words, slider };
+  const view = { meta, state: { keep: "lt" }, frame: 0, arrays: { lit: numbers([3, 1], 1, 1, 0) } };
+  assert.equal(blanks.told(view), "where(j < i, 0). leak lit, 8%");
+  assert.equal(blanks.told({ ...view, frame: 1 }), "where(j < i, −3). leak lit, 1%");
+  assert.equal(blanks.told({ ...view, frame: 2 }), "where(j < i, −∞). leak dark, none");
+  assert.equal(blanks.told({ ...view, meta: { ...meta, lamps: [], waits: "Guess." } }), "where(j < i, 0). Guess.");
 });
