@@ -23,6 +23,9 @@ FROM_ZERO = {
     "influence",
     "token",
     "tokens_per_character",
+    "right",
+    "read_back",
+    "tape",
 }  # everything else diverges around zero
 
 
