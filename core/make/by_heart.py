@@ -15,7 +15,8 @@ RATE = 3e-3
 @torch.no_grad()
 def asked(net: ByHeart) -> Tensor:
     """(sequence,): how many of its four symbols are right."""
-    return (net(sequences()).argmax(-1) == wanted()).sum(-1).to(torch.uint8)
+    right: Tensor = net(sequences()).argmax(-1) == wanted()
+    return right.sum(-1).to(torch.uint8)
 
 
 def train(kind: str, width: int, steps: int = STEPS) -> tuple[ByHeart, Tensor]:

@@ -36,6 +36,14 @@ def net(frame: int) -> tuple[Tensor, Tensor]:
     return tuple(torch.from_numpy(_stored()[name][frame].astype(np.float32)) for name in ("w", "b"))  # type: ignore[return-value]
 
 
-def loss() -> np.ndarray:
-    """(chance,) each net's weighted squared error over that of the best that keeps two features and drops three, as recorded."""
-    return _stored()["loss"]
+def error() -> np.ndarray:
+    """(chance,) each net's mean squared error on fresh samples, each feature by its importance, as recorded."""
+    return _stored()["error"]
+
+
+def keeping_two(chance: float) -> float:
+    """The same of a net that reads two features back exactly and says of each other one its mean, whatever it is.
+
+    A feature that is on with chance p, and then anything from 0 to 1 alike, has the variance p/3 - p²/4.
+    """
+    return sum(IMPORTANCE[NUMBERS:]) * (chance / 3 - chance**2 / 4) / FEATURES

@@ -424,7 +424,7 @@ WORDS: dict[str, Word] = {
     "copy_word": _line(40, DEPENDS, "theory"),
     "heart_step": _whole(0, 1500, 1500, "theory"),
     "stairs": _whole(1, 49, 8, "theory"),
-    "tape_step": _whole(0, 107, 60, "theory"),
+    "tape_step": _whole(0, 107, 58, "theory"),
     "tape_format": _one("float64", "float32 bfloat16 float16", "theory"),
     "tape_from": _one("0", "100 10000", "theory"),
     "tape_sharp": _whole(0, 10_000, 0, "theory"),

@@ -43,7 +43,8 @@ class Run:
 def different(x: Tensor) -> Tensor:
     """x: (..., token, d_model). |X - mean| / |X|, Frobenius, the mean over the tokens: 0 where all words are the same."""
     centred = x - x.mean(-2, keepdim=True)
-    return centred.flatten(-2).norm(dim=-1) / x.flatten(-2).norm(dim=-1)
+    found: Tensor = centred.flatten(-2).norm(dim=-1) / x.flatten(-2).norm(dim=-1)
+    return found
 
 
 @torch.inference_mode()

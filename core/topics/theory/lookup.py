@@ -19,7 +19,7 @@ SHARP = tuple(2 ** (k / 8 - 3) for k in range(49))  # 1/8 to 8; 1 is softmax as 
 KEYS = (16, 256, 4096)
 WIDTH = 48  # numbers of a key, as in the model that ships
 ASKED = 64  # questions that a share is the mean of
-SHOWN = 8  # the keys with the largest scores
+SHOWN = 6  # the keys with the largest scores
 VALUE = 12  # numbers of a value
 
 # ---- a dictionary of random keys ----

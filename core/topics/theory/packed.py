@@ -33,7 +33,8 @@ def frames() -> Frames:
     lengths = w.norm(dim=1)
     read = packed.read_back(w, b, torch.eye(packed.FEATURES))
     kept = tuple(int(n) for n in (lengths > KEPT).sum(-1))
-    return Frames(to_numpy(w), to_numpy(lengths), kept, to_numpy(read), packed.loss())
+    two = np.array([packed.keeping_two(chance) for chance in packed.CHANCES])
+    return Frames(to_numpy(w), to_numpy(lengths), kept, to_numpy(read), packed.error() / two)
 
 
 def first_with(kept: int) -> float:

@@ -111,7 +111,8 @@ def run(demo: Demo) -> Run:
     """From an empty tape. Sums inside a product are kept in float32 where the format is shorter, as accelerators do."""
     kind = FORMATS[demo.format]
     keys, values = [empty_key().to(kind)], [0]
-    states, cells, read, weights, tape, wrong = ["A"], [demo.origin], [], [], dict[int, int](), None
+    states, cells, weights, wrong = ["A"], [demo.origin], [], None
+    read, tape = list[int](), dict[int, int]()
     while states[-1] != "H" and wrong is None and len(read) < STEPS:
         scores = (torch.stack(keys) @ query(cells[-1]).to(kind)).double().nan_to_num(-torch.inf)
         weights.append(look(scores, demo.sharp))

@@ -18,45 +18,54 @@ LEFT = {"bare": (False, False), "masked": (False, True), "ffn": (True, False), "
 NAMES = {
     "whole": N_("FFN and mask"),
     "ffn": N_("FFN, no mask"),
-    "masked": N_("mask, no FFN"),
-    "bare": N_("neither"),
+    "masked": N_("no FFN, mask"),
+    "bare": N_("no FFN, no mask"),
 }
 ROLES = {"whole": "q", "ffn": "v", "masked": "a", "bare": "warn"}
 GUESS = "collapse"
 
 
 def section(given: Text) -> None:
-    """A guess, then four lines under one slider; for experts how alike the words are, pair by pair."""
-    runs = {name: frame.cached(co.run, co.Demo(given, ffn, mask)) for name, (ffn, mask) in LEFT.items()}
-    trained = runs["whole"].different[-1]
-    prose("theory", "collapse")
-    _ask(runs)
-    if predict.answer(GUESS) is None:
-        say("Guess first, then the parts can be taken away.")
-        return
-    if spine.deep():
-        left, right = st.columns([3, 2], gap="medium")
-        with left:
-            _lines(runs, trained)
-        with right:
-            _alike(given, runs)
-    else:
+    """A guess beside four lines under one slider; for experts how alike the words are, pair by pair."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        prose("theory", "collapse")
+        _ask(_run(given, "masked"))
+    with right:
+        if predict.answer(GUESS) is None:
+            say("Guess first, then the parts can be taken away.")
+            return
+        runs = {name: _run(given, name) for name in NAMES}
+        trained = runs["whole"].different[-1]
         _lines(runs, trained)
     bare, masked = runs["bare"].different[0], runs["masked"].different[0]
-    numbers = dict(
-        blocks=len(trained) - 1, bare=f"{bare[-1]:.3f}", masked=f"{masked[-1]:.3f}", now=f"{trained[-1]:.2f}"
-    )
-    prose("theory", "collapsed", **numbers)
+    now = f"{trained[-1]:.2f}"
+    prose("theory", "collapsed", blocks=len(trained) - 1, bare=f"{bare[-1]:.3f}", masked=f"{masked[-1]:.3f}", now=now)
     if spine.deep():
-        _table(runs)
-        noffn = f"{runs['masked'].different[-1, -1]:.2f}"
+        _deep(given, runs, now)
+
+
+def _run(given: Text, name: str) -> co.Run:
+    ffn, mask = LEFT[name]
+    found: co.Run = frame.cached(co.run, co.Demo(given, ffn, mask))
+    return found
+
+
+def _deep(given: Text, runs: dict[str, co.Run], now: str) -> None:
+    """Every number without skips; the cosines; what theory says."""
+    _table(runs)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _alike(given, runs)
+    with right:
         without = {name: f"{run.different[0, -1]:.2f}" for name, run in runs.items()}
-        prose("theory", "collapse_law", noffn=noffn, now=f"{trained[-1]:.2f}", longest=co.LONGEST, **without)
+        noffn = f"{runs['masked'].different[-1, -1]:.2f}"
+        prose("theory", "collapse_law", noffn=noffn, now=now, longest=co.LONGEST, **without)
 
 
-def _ask(runs: dict[str, co.Run]) -> None:
+def _ask(alone: co.Run) -> None:
     """The answer is this sentence's own."""
-    start, end = runs["masked"].different[0, [0, -1]]
+    start, end = alone.different[0, [0, -1]]
     answer = "same" if end < 0.5 * start else "more" if end > start else "little"
     because = {
         "same": N_("«end» of «start» is left: every block averages, and averages of averages are all alike."),
@@ -68,8 +77,8 @@ def _ask(runs: dict[str, co.Run]) -> None:
         ),
         "?": N_("They become alike: of their differences, «start» at first, «end» is left."),
     }
-    options = {"more": N_("ever more different"), "little": N_("about as different"), "same": N_("more and more alike")}
-    question = N_("Guess first: leave only attention, no skips, no FFNs. What do the blocks make of the words?")
+    options = {"more": N_("further apart"), "little": N_("as before"), "same": N_("more alike")}
+    question = N_("Guess first: only attention is left, no skips, no FFNs. What do the blocks make of the words?")
     predict.ask(predict.Prediction(GUESS, question, options, answer, because), start=f"{start:.2f}", end=f"{end:.2f}")
 
 
@@ -77,9 +86,9 @@ def _lines(runs: dict[str, co.Run], trained: np.ndarray) -> None:
     values = np.stack(
         [*(runs[name].different for name in NAMES), np.broadcast_to(trained, runs["whole"].different.shape)]
     )
-    said = _("after the last block: {numbers}")
+    said = _("after the last block: {all} · attention alone {bare}")
     captions = [
-        said.format(numbers=" · ".join(f"{_(NAMES[name])} {runs[name].different[i, -1]:.3f}" for name in NAMES))
+        said.format(all=f"{runs['whole'].different[i, -1]:.3f}", bare=f"{runs['bare'].different[i, -1]:.3f}")
         for i in range(len(co.SKIPS))
     ]
     lines.show(
@@ -98,8 +107,8 @@ def _lines(runs: dict[str, co.Run], trained: np.ndarray) -> None:
             Series(_("as trained"), "quiet", dash=True),
         ],
         x=Axis(_("blocks passed")),
-        y=Axis(_("difference |X − mean| / |X|"), low=0, high=1),
-        tall=250,
+        y=Axis(_("difference |X − mean| / |X|"), low=0, high=1.1),
+        tall=210,
     )
 
 

@@ -21,6 +21,7 @@ ROLES = ("q", "a", "k")
 HEAD = (5, 1)  # the one that opens: it looks up the receiver in the first sentence
 LAST = 12  # words of a text whose look-ups are drawn
 SENTENCES = ("The bird opened its wings to fly", "In the soup there was a fly")
+BOXES = {"copy_one": N_("One sentence"), "copy_two": N_("Another")}
 LONGEST = 200  # signs of a sentence that is compared
 
 # ---- random keys ----
@@ -54,7 +55,7 @@ def _answer() -> None:
         live.Picture(
             key="look_keys",
             quantity="weights",
-            says=_("Weights of the eight best keys of a random dictionary that is asked for the first of them."),
+            says=_("Weights of the six best keys of a random dictionary that is asked for the first of them."),
             slider=SHARP.slider(together=True),
             captions=captions,
             released=SHARP.receive,
@@ -64,7 +65,7 @@ def _answer() -> None:
         high=1.0,
         marked=0,
         percent=True,
-        row=22,
+        row=20,
     )
 
 
@@ -80,9 +81,9 @@ def _shares() -> None:
         np.array(lk.SHARP),
         [Series(_("{n} keys").format(n=f"{n:,}"), role) for n, role in zip(lk.KEYS, ROLES, strict=True)],
         x=Axis(_("sharpness"), log=True),
-        y=Axis(_("weight on the right key"), low=0, high=1),
+        y=Axis(_("weight on the right key"), low=0, high=1.1),
         moving=np.array(lk.SHARP),
-        tall=226,
+        tall=180,
     )
 
 
@@ -191,11 +192,9 @@ def contextual() -> None:
     prose("theory", "context")
     columns = st.columns(2, gap="medium")
     texts = []
-    for column, key, default in zip(columns, ("copy_one", "copy_two"), SENTENCES, strict=True):
+    for column, (key, label), default in zip(columns, BOXES.items(), SENTENCES, strict=True):
         with column:
-            typed = controls.typed(
-                "One sentence" if key == "copy_one" else "Another", default, key=key, longest=LONGEST
-            )
+            typed = controls.typed(label, default, key=key, longest=LONGEST)
             texts.append(words.of(words.read(typed)))
     shared = cx.shared(*texts)
     if not shared:

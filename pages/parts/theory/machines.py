@@ -10,7 +10,7 @@ from core.topics.theory import machines as mc
 from core.topics.theory import tape as tp
 from pages.shared import controls, frame, headings
 from pages.shared.asks import predict
-from pages.shared.pictures import figures, lines, live, matrix, plane
+from pages.shared.pictures import lines, live, matrix, plane
 from pages.shared.pictures.lines import Axis, Series
 from pages.shared.text import N_, _, prose, say
 
@@ -37,7 +37,8 @@ def universal() -> None:
     columns = st.columns(2, gap="medium")
     for column, kind in zip(columns, by_heart.KINDS, strict=True):
         with column:
-            st.markdown(f"**{_(KINDS[kind])}** · {numbers['few' if kind == 'positions' else 'many']} {_('parameters')}")
+            count = numbers["few" if kind == "positions" else "many"]
+            st.markdown(f"**{_(KINDS[kind])}** · {_('{n} parameters').format(n=count)}")
             _grid(kind, found, bound)
     prose("theory", "universal_said", sequences=sequences, **numbers)
     headings.fold("Every width", _widths)
@@ -180,7 +181,7 @@ def _curve(name: str, drawn: np.ndarray, found: mc.Imitated, *, hidden: bool) ->
 # ---- the head of a tape ----
 
 WHOLE = tp.STEPS
-TAPE = controls.Dial("tape_step", N_("Steps made"), tuple(range(WHOLE + 1)), 64)
+TAPE = controls.Dial("tape_step", N_("Steps made"), tuple(range(WHOLE + 1)), 58)
 FORMATS = {name: name for name in tp.FORMATS}
 ORIGINS = {str(cell): f"{cell:,}" for cell in tp.ORIGINS}
 
@@ -216,6 +217,10 @@ def _sharpness(sharp: int) -> str:
     )
 
 
+def _cell(number: int) -> str:
+    return f"{number:,}".replace("-", "−")
+
+
 def _said(found: tp.Run) -> list[str]:
     """What happens in the step that comes next, at every stop."""
     captions = []
@@ -230,7 +235,7 @@ def _said(found: tp.Run) -> list[str]:
         line = told.format(
             step=step + 1,
             state=found.states[step],
-            cell=figures.number(found.cells[step]),
+            cell=_cell(found.cells[step]),
             read=found.read[step],
             source=source,
             write=found.written[step],
@@ -267,7 +272,7 @@ def _look_back(found: tp.Run) -> None:
         points,
         [_("empty"), *map(str, found.written)],
         moving=head,
-        movers=[_("head")],
+        movers=[_("tape head")],
         pull=pull,
         titles=(_("step"), _("cell")),
         roles=("v", "a"),
@@ -294,8 +299,8 @@ def _tape(found: tp.Run) -> None:
             slider=TAPE.slider(together=True, hidden=True),
         ),
         shown,
-        rows=[_("tape"), _("head")],
-        columns=[figures.number(cell) for cell in cells],
+        rows=[_("tape"), _("tape head")],
+        columns=[_cell(cell) for cell in cells],
         look=matrix.Look(
             row_title="", column_title=N_("cell"), row_role="quiet", column_role="quiet", digits=0, flat=30, bound=1.0
         ),

@@ -59,10 +59,10 @@ def _ask(found: pk.Frames) -> None:
 
 
 def _arrows(found: pk.Frames) -> None:
-    said = _("on with chance {chance} · {kept} of 5 kept · error {loss} of keeping two")
+    said = _("{kept} of {features} kept · error {loss} of keeping two")
     captions = [
-        said.format(chance=f"{chance:.1%}", kept=kept, loss=f"{loss:.2f}")
-        for chance, kept, loss in zip(packed.CHANCES, found.kept, found.loss, strict=True)
+        said.format(kept=kept, features=packed.FEATURES, loss=f"{loss:.2f}")
+        for kept, loss in zip(found.kept, found.loss, strict=True)
     ]
     plane.show(
         live.Picture(
@@ -96,6 +96,11 @@ def _read(found: pk.Frames) -> None:
         rows=names,
         columns=[str(i + 1) for i in range(packed.FEATURES)],
         look=matrix.Look(
-            row_title=N_("on"), column_title=N_("read back"), row_role="quiet", column_role="a", tall=300, bound=1.0
+            row_title=N_("feature that is on"),
+            column_title=N_("read back"),
+            row_role="quiet",
+            column_role="a",
+            tall=300,
+            bound=1.0,
         ),
     )
