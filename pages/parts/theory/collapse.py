@@ -113,8 +113,9 @@ def _lines(runs: dict[str, co.Run], trained: np.ndarray) -> None:
 
 
 def _alike(given: Text, runs: dict[str, co.Run]) -> None:
+    named = {name: _(NAMES[name]) for name in NAMES}
     left = controls.listed(
-        _("What is left beside attention"), tuple(NAMES), "bare", key="collapse_left", shown=lambda name: _(NAMES[name])
+        _("What is left beside attention"), tuple(NAMES), "bare", key="collapse_left", shown=named.__getitem__
     )
     names = given.names[: co.LONGEST]
     matrix.show(

@@ -195,7 +195,8 @@ def machine() -> None:
     with row[1]:
         origin = int(controls.choice("The head begins at cell", ORIGINS, "0", key="tape_from"))
     with row[2]:
-        sharp = controls.listed(_("Attention"), tp.SHARP, tp.HARD, key="tape_sharp", shown=_sharpness)
+        named = {sharp: _sharpness(sharp) for sharp in tp.SHARP}
+        sharp = controls.listed(_("Attention"), tp.SHARP, tp.HARD, key="tape_sharp", shown=named.__getitem__)
     found = frame.cached(tp.run, tp.Demo(kept, origin, sharp))
     _look_back(found)
     _tape(found)
