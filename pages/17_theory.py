@@ -19,7 +19,7 @@ spine.opening("17_theory")
 # What a layer can do: look up, and what becomes of the words when nothing else is left.
 headings.section("A dictionary, softly")
 st.fragment(lookup.dictionary)()
-headings.section("Attention alone makes all words one")
+headings.section("If only attention were left")
 given = words.of(story.ask())
 st.fragment(collapse.section)(given)
 if spine.deep():
@@ -36,7 +36,7 @@ if spine.deep():
     st.fragment(machines.proof)()
     headings.section("A Turing machine, set by hand")
     st.fragment(machines.machine)()
-    headings.section("More features than numbers")
+    headings.section("Five features, two numbers")
     st.fragment(packed.section)()
 
 # The family: encoders, decoders, both; years and sizes.
@@ -48,6 +48,6 @@ spine.offer(
     N_("Any map at all"),
     N_("Why any map"),
     N_("A Turing machine, set by hand"),
-    N_("More features than numbers"),
+    N_("Five features, two numbers"),
 )
 spine.ending("17_theory")
