@@ -14,7 +14,7 @@ from core.nets.packed import CHANCES, FEATURES, FILE, IMPORTANCE, NUMBERS, keepi
 
 SEEDS, STEPS, BATCH, RATE, TESTED = 8, 5000, 256, 3e-3, 100_000
 ANCHORS, MORE = (2, 14, 26, 38, 46), 3000  # the chances whose best nets are trained on, and for how long
-ALIKE = 1.04  # nets whose error is within so much of the best one's count as equally good
+ALIKE = 1.06  # nets whose error is within so much of the best one's count as equally good
 
 
 def drawn(chances: Tensor, samples: int, nets: int, generator: torch.Generator) -> Tensor:

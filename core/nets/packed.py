@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from core.assets import ASSETS
+from core.trace import SILENT, Quantity, Trace
 
 FILE = ASSETS / "data" / "superposition.npz"
 FEATURES, NUMBERS = 5, 2
@@ -20,9 +21,17 @@ CHANCES = tuple(10 ** (-k / 24) for k in range(49))  # that a feature is on: 1 t
 IMPORTANCE = tuple(0.9**i for i in range(FEATURES))  # how much a mistake in each counts
 
 
-def read_back(w: Tensor, b: Tensor, x: Tensor) -> Tensor:
+READ_BACK = Quantity(
+    "read_back",
+    "frame part kept",
+    r"x' = \mathrm{ReLU}(W^\top W x + b)",
+    "What is read back of every feature out of the few numbers.",
+)
+
+
+def read_back(w: Tensor, b: Tensor, x: Tensor, *, trace: Trace = SILENT) -> Tensor:
     """w: (..., number, feature), b: (..., feature), x: (..., sample, feature). Returns the shape of x."""
-    return torch.relu(x @ w.mT @ w + b[..., None, :])
+    return trace(READ_BACK, torch.relu(x @ w.mT @ w + b[..., None, :]))
 
 
 @cache

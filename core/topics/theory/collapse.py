@@ -15,8 +15,14 @@ from torch import Tensor
 
 from core.lab import subject
 from core.lab.text import Text
-from core.trace import to_numpy
+from core.trace import SILENT, Quantity, Trace, to_numpy
 
+DIFFERENT = Quantity(
+    "different",
+    "frame",
+    r"|X - \bar X| \,/\, |X|",
+    "How different the words are from one another: 0, all are the same.",
+)
 SKIPS = tuple(k / 48 for k in range(49))  # what every skip keeps: 0 off, 1 as trained
 LONGEST = 64  # tokens of a text that are read
 AT_ONCE = 2048  # tokens in one batched pass
@@ -40,11 +46,10 @@ class Run:
     alike: np.ndarray
 
 
-def different(x: Tensor) -> Tensor:
+def different(x: Tensor, *, trace: Trace = SILENT) -> Tensor:
     """x: (..., token, d_model). |X - mean| / |X|, Frobenius, the mean over the tokens: 0 where all words are the same."""
     centred = x - x.mean(-2, keepdim=True)
-    found: Tensor = centred.flatten(-2).norm(dim=-1) / x.flatten(-2).norm(dim=-1)
-    return found
+    return trace(DIFFERENT, centred.flatten(-2).norm(dim=-1) / x.flatten(-2).norm(dim=-1))
 
 
 @torch.inference_mode()

@@ -47,7 +47,7 @@ def told_apart(kind: str) -> tuple[int, ...]:
 
 def _different(rows: Tensor) -> int:
     """rows: (row, number); those that differ by rounding are the same."""
-    return len((rows * 1e6).round().unique(dim=0))
+    return len(np.unique((rows * 1e6).round().numpy(), axis=0))
 
 
 def spelled(row: int) -> str:

@@ -13,6 +13,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.trace import SILENT, Quantity, Trace
+
+MATCH = Quantity(
+    "match",
+    "key",
+    r"q \cdot k = c^2 - (c - c')^2 - \tfrac{1}{2t}",
+    "How well each token's cell is the one under the head; among equals the latest is best.",
+)
+
 # The busy beaver of four states: no machine of four states writes more ones and halts (Brady 1983).
 # (state, symbol read) -> (symbol written, move, next state)
 PROGRAM = {
@@ -76,6 +85,11 @@ def empty_key() -> Tensor:
     return torch.tensor([0, BLANK, 0, 1], dtype=torch.float64)
 
 
+def match(cell: int, keys: Tensor, *, trace: Trace = SILENT) -> Tensor:
+    """keys: (token, 4) in the format they are kept in. Returns (token,) in that format."""
+    return trace(MATCH, keys @ query(cell).to(keys.dtype))
+
+
 def look(scores: Tensor, sharp: int) -> Tensor:
     """(token,) weights. Hard attention shares out alike between those that are largest."""
     if sharp == HARD:
@@ -114,7 +128,7 @@ def run(demo: Demo) -> Run:
     states, cells, weights, wrong = ["A"], [demo.origin], [], None
     read, tape = list[int](), dict[int, int]()
     while states[-1] != "H" and wrong is None and len(read) < STEPS:
-        scores = (torch.stack(keys) @ query(cells[-1]).to(kind)).double().nan_to_num(-torch.inf)
+        scores = match(cells[-1], torch.stack(keys)).double().nan_to_num(-torch.inf)
         weights.append(look(scores, demo.sharp))
         ones = float(weights[-1] @ torch.tensor(values, dtype=torch.float64))
         read.append(int(ones > 0.5))
