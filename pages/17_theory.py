@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.lab import text as words
-from pages.parts.theory import collapse, lookup, machines, packed
+from pages.parts.theory import collapse, line, lookup, machines, packed, questions, sky
 from pages.shared import frame, headings, spine, story
 from pages.shared.text import N_
 
@@ -11,8 +11,24 @@ frame.begin()
 
 # What it asks; a guess; copies of a sentence under the finger.
 spine.opening("17_theory")
+demo, found = sky.sentence()
+sky.prediction(demo, found)
+st.fragment(sky.signature)(demo, found)
+sky.meaning(demo, found)
+
+# Another subject, of which nothing was written.
+headings.section("Ask about another subject")
+sky.other(demo, found)
+if spine.deep():
+    headings.section("Which heads carry it")
+    st.fragment(sky.heads)(demo)
 
 # One layer is one gradient step.
+headings.section("One layer is one gradient step")
+line.layers()
+if spine.deep():
+    headings.section("Who draws the line?")
+    line.drawn()
 
 # Scaling: what size buys.
 
@@ -42,12 +58,20 @@ if spine.deep():
 # The family: encoders, decoders, both; years and sizes.
 
 # What to take home, check yourself, common mistakes, the code.
+spine.take_home("theory", "copies", "other")
+questions.check(found)
+if spine.deep():
+    questions.common_mistakes()
+    questions.shown_code()
 spine.offer(
+    N_("Which heads carry it"),
+    N_("Who draws the line?"),
     N_("How near do real heads come"),
     N_("One word, two sentences"),
     N_("Any map at all"),
     N_("Why any map"),
     N_("A Turing machine, set by hand"),
     N_("Five features, two numbers"),
+    N_("Common mistakes"),
 )
 spine.ending("17_theory")

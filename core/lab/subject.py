@@ -24,12 +24,16 @@ STORIES = ASSETS / "data" / "stories.txt"
 UNTOUCHED = Change()
 
 
-@cache
 def model(subject: str = FIRST) -> Decoder:
     """The one model of this name all sessions share. It is only read: what-ifs edit values as they pass, never weights.
 
     Raises what core.checkpoint.load raises.
     """
+    return _loaded(subject)
+
+
+@cache  # which would keep model() and model(FIRST) apart
+def _loaded(subject: str) -> Decoder:
     torch.set_num_threads(1)  # a pass is bound by memory: a second thread gains little, and visitors share the cores
     with torch.inference_mode(False):  # ordinary tensors whoever asks first: gradients may run through them
         return load(folder(subject))

@@ -15,6 +15,7 @@ NAMES = (
     *("home", "sharing_losses", "place_losses", "long_losses", "story_losses", "reach_losses"),
     *("norms", "norm_losses", "neurons", "needed", "cache_losses"),
     *("patterns", "instead", "ssm"),
+    *("line", "sky"),
     *("by_heart", "superposition"),
 )
 

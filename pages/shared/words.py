@@ -416,6 +416,14 @@ WORDS: dict[str, Word] = {
     "hops": _one("causal", "causal_global causal_random both both_global", "efficient"),
     "hops_w": _whole(1, 99, 4, "efficient"),
     "scan_mark": _whole(0, 31, 11, "efficient"),
+    # ---- theory: the sky and the line ----
+    "sky_claim": _line(120, "The sky is green.", "theory"),
+    "sky_other": _line(40, "The dog", "theory"),
+    "sky_k": _whole(0, 48, 0, "theory"),
+    "sky_muted": _whole(0, 48, DEPENDS, "theory"),
+    "given_points": _line(200, DEPENDS, "theory"),
+    "given_layers": _whole(0, 48, 0, "theory"),
+    "given_lambda": _number(0, 100, 0.01, "theory"),
     # ---- theory: look-up, machines, collapse, packed ----
     "look_sharp": _number(0.1, 10, 1.0, "theory"),
     "look_head": _cell("theory"),

@@ -89,7 +89,7 @@ def test_the_file_is_driven_by_hand_and_by_keys_in_the_dark_too(kept):
     tab.close()
 
 
-@pytest.mark.parametrize("room", ["why", "projections", "position", "rope", "norms", "feedforward", "ledger"])
+@pytest.mark.parametrize("room", ["why", "projections", "position", "rope", "norms", "feedforward", "ledger", "theory"])
 def test_other_painters_become_files_too(kept, room):
     visit, picture, tab, _file = kept(f"/{room}")
     slider = tab.locator("input[type=range]").first

@@ -286,6 +286,10 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
         at["c"] ** 2 - (at["c"] - at["cells"]) ** 2 - 1 / (2 * at["times"])
     ),
     ("gru_state", r"h_t = (1 - z_t) \odot n_t + z_t \odot h_{t-1}"): gated,
+    ("linear_attn", r"X + \tfrac1n\,(XW_Q)(X_pW_K)^\top(X_pW_V)\,W_P"): lambda at: (
+        at["X"]
+        + ((at["X"] @ at["q"]) @ (at["X"][: at["n"]] @ at["k"]).T) @ at["X"][: at["n"]] @ at["v"] @ at["p"] / at["n"]
+    ),
 }
 
 # The formulas of the ledger are arithmetic, and are read from their text: tests/pages/test_ledger_formulas.py.

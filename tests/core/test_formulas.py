@@ -21,6 +21,7 @@ from core.lab import subject, text
 from core.model import Decoder
 from core.moe import Mixture
 from core.nets import dates, dates_task, packed
+from core.nets import line as line_nets
 from core.norms import LayerNorm, RMSNorm
 from core.positions import alibi_bias, sinusoids
 from core.rope import angles, frequencies, rotate_by_tables, tables
@@ -209,6 +210,10 @@ def topics() -> Iterator[Quantity]:
     recurrence.gru(u, square, trace=trace)
     yield from hold_all(trace, Wx=numbers(u), U=numbers(square))
     yield from of_the_tiles()
+    trace, x = Trace(), torch.randn(5, 3).double()
+    maps = [torch.randn(3, 3).double() for _ in "qkvp"]
+    line_nets.linear_attention(line_nets.Layer(*maps), x, 4, trace=trace)
+    yield from hold_all(trace, X=numbers(x), n=4, **dict(zip("qkvp", map(numbers, maps), strict=True)))
     yield from in_principle()
 
 

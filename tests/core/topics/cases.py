@@ -17,7 +17,7 @@ import torch
 
 from core.lab import cuts, subject
 from core.lab import head as heads_lab
-from core.lab.text import Text
+from core.lab.text import Text, exactly
 from core.model import Decoder
 from core.topics.attention import facts, heat
 from core.topics.efficient import flash, instead, state
@@ -35,7 +35,7 @@ from core.topics.norms import contributions, depth, losses, loudness, readings, 
 from core.topics.position import schemes, shuffle
 from core.topics.projections import product, query
 from core.topics.rope import clocks
-from core.topics.theory import collapse, context
+from core.topics.theory import collapse, context, copies
 from core.topics.theory import lookup as looking
 from core.topics.tokens import table
 from core.topics.why import recurrence, window
@@ -318,6 +318,32 @@ def _struck(g: Given) -> Any:
     return found.p[1], trace["next_probs"].value[found.answer]
 
 
+def _claim(g: Given) -> copies.Demo:
+    """The first words of the text, said again and again; the cat, of which nothing was said."""
+    claim = copies.read("the dog saw a")
+    assert claim is not None
+    return copies.Demo(claim, "the cat", g.text.subject)
+
+
+def _after_two(g: Given) -> Any:
+    """Two copies and the lead, read alone, and so the other subject: all chances of the one pass."""
+    demo, found = _claim(g), copies.run(_claim(g))
+    pairs = []
+    for lead, column in ((demo.claim.lead, 0), (demo.other_lead, 2)):
+        words = exactly(" ".join([*2 * [demo.claim.sentence], lead]), g.text.subject)
+        said = subject.run(words, subject.UNTOUCHED, ("next_probs",))["next_probs"].value
+        pairs.append((found.p[2, column], said[found.words[0].id]))
+    return pairs, found
+
+
+def _one_head_silent(g: Given) -> Any:
+    demo = _claim(g)
+    words = exactly(" ".join([demo.claim.sentence, demo.claim.lead]), g.text.subject)
+    found, said = copies.carriers(demo), copies.run(demo).words[0].id
+    alone = [subject.chances(words, Change(muted=((0, h),)), (said,))[0] for h in range(g.model.config.n_heads)]
+    return (found.p[1, 0], alone), (found.untouched[1], subject.chances(words, Change(), (said,))[0])
+
+
 SIDES = ("left", "right")
 
 
@@ -383,6 +409,10 @@ CASES: dict[str, Case] = {
     "efficient.state.forms": Case(
         lambda g: state.forms(g.demo(flash), "abcd", 1), lambda r: near([r.linear, r.scan], 0)
     ),
+    "theory.copies.run": Case(
+        _after_two, lambda r: all(near(*pair) for pair in r[0]) and r[1].changed == 0 and r[1].copies > 3
+    ),
+    "theory.copies.carriers": Case(_one_head_silent, lambda r: all(near(*pair) for pair in r)),
     "heads.fewer_keys.stops": Case(
         lambda g: fewer_keys.stops(g.text), lambda r: r[0].name != "MLA" and r[-1].rank == 1
     ),
@@ -813,6 +843,7 @@ NO_MODEL = {
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",
     "efficient.hops",
+    "theory.line", "theory.copies.read", "theory.copies.recorded",
     "efficient.patterns.mask", "efficient.patterns.luck", "efficient.patterns.best", "efficient.patterns.edits",
     "efficient.patterns.stories", "efficient.patterns.story_loss", "efficient.patterns.loss",
     "efficient.patterns.whole", "efficient.patterns.alone", "efficient.patterns.share", "efficient.patterns.pictures",
