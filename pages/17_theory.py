@@ -32,13 +32,13 @@ if spine.deep():
 
 # Scaling: what size buys.
 
-# What a layer can do: look up, and what becomes of the words when nothing else is left.
-headings.section("A dictionary, softly")
-st.fragment(lookup.dictionary)()
+# What becomes of the words when nothing but attention is left, and what a layer can do: look up, mix by context.
 headings.section("If only attention were left")
 given = words.of(story.ask())
 st.fragment(collapse.section)(given)
 if spine.deep():
+    headings.section("A dictionary, softly")
+    st.fragment(lookup.dictionary)()
     headings.section("How near do real heads come")
     st.fragment(lookup.heads)(given)
     headings.section("One word, two sentences")
@@ -66,6 +66,7 @@ if spine.deep():
 spine.offer(
     N_("Which heads carry it"),
     N_("Who draws the line?"),
+    N_("A dictionary, softly"),
     N_("How near do real heads come"),
     N_("One word, two sentences"),
     N_("Any map at all"),

@@ -20,9 +20,9 @@ def moves(visit, slider, watched, start, end):
 
 
 def test_the_sharpness_moves_keys_and_shares_at_once(visitor):
-    visit = visitor().open("/theory", ready="[data-quantity='weights'] canvas")
+    visit = visitor().open("/theory?depth=all", ready="[data-quantity='z'] canvas")
     slider = visit.page.locator("[data-slider='look_sharp']").first
-    lines = visit.page.locator("[data-quantity='weights'] canvas").nth(1)
+    lines = visit.page.locator("[data-quantity='z'] canvas").first
     seen, sent = moves(visit, slider, lines, 0.5, 0.95)
     assert (seen >= 8, sent) == (True, 0)
     visit.check()

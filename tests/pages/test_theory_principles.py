@@ -22,7 +22,7 @@ def said(app):
 
 
 def test_one_slider_moves_keys_and_shares():
-    app = open_page(PAGE, look_sharp="2", depth="idea")
+    app = open_page(PAGE, look_sharp="2")
     meta, arrays = picture(app, "look_keys")
     np.testing.assert_allclose(arrays["values"], lk.ask(256).weights, rtol=1e-5)
     shares, lines = picture(app, "look_shares")

@@ -10,7 +10,7 @@ from core.lab import text as words
 from core.lab.text import Cannot, Text
 from core.topics.theory import context as cx
 from core.topics.theory import lookup as lk
-from pages.shared import controls, frame, spine
+from pages.shared import controls, frame
 from pages.shared.pictures import bars, lines, live, matrix
 from pages.shared.pictures.lines import Axis, Series
 from pages.shared.text import N_, _, plain, prose, say
@@ -38,10 +38,9 @@ def dictionary() -> None:
     one, two = (frame.cached(lk.share, BIG)[lk.SHARP.index(sharp)] for sharp in (1.0, 2.0))
     numbers = dict(one=f"{one:.2f}", two=f"{two:.3f}", keys=BIG)
     prose("theory", "looked_up", **numbers)
-    if spine.deep():
-        _values()
-        guessed = frame.cached(lk.expected, BIG)[lk.at_one()]
-        prose("theory", "lookup_formula", width=lk.WIDTH, formula=f"{guessed:.2f}", drawn=f"{one:.2f}")
+    _values()
+    guessed = frame.cached(lk.expected, BIG)[lk.at_one()]
+    prose("theory", "lookup_formula", width=lk.WIDTH, formula=f"{guessed:.2f}", drawn=f"{one:.2f}")
 
 
 def _answer() -> None:
