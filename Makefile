@@ -54,12 +54,12 @@ format: $(VENV)/tests
 
 # What ships trained is trained again: about three quarters of an hour on one core.
 train: $(VENV)/app
-	$(BIN)/python -m core.make dates cheat neighbours healed places moe ssm line
+	$(BIN)/python -m core.make dates cheat neighbours healed places moe ssm line by_heart
 
 # What ships recorded is written anew: an hour, most of it for losses on stories.
 record: $(VENV)/app
 	$(BIN)/python -m core.make home sharing_losses place_losses long_losses story_losses reach_losses \
-		norms norm_losses neurons needed cache_losses patterns instead bank sinks swaps blanks whatifs sky scaling
+		norms norm_losses neurons needed cache_losses patterns instead bank sinks swaps blanks whatifs sky scaling superposition
 
 # The pictures of the README, taken from the running app.
 pictures: $(VENV)/tests chromium

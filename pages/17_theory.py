@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.parts.theory import family, line, questions, scaling, sky
-from pages.shared import frame, headings, spine
+from core.lab import text as words
+from pages.parts.theory import collapse, family, line, lookup, machines, packed, questions, scaling, sky
+from pages.shared import frame, headings, spine, story
 from pages.shared.text import N_
 
 frame.begin()
@@ -39,9 +40,28 @@ if spine.deep():
     st.fragment(scaling.published)()
     headings.fold("Turn it: loss over parameters and tokens", st.fragment(scaling.surface))
 
-# What a layer can do: look up, mix by context, learn any map, copy under the head of a tape.
+# What becomes of the words when nothing but attention is left, and what a layer can do: look up, mix by context.
+headings.section("If only attention were left")
+given = words.of(story.ask())
+st.fragment(collapse.section)(given)
+if spine.deep():
+    headings.section("A dictionary, softly")
+    st.fragment(lookup.dictionary)()
+    headings.section("How near do real heads come")
+    st.fragment(lookup.heads)(given)
+    headings.section("One word, two sentences")
+    st.fragment(lookup.contextual)()
 
-# What goes wrong, and what is packed: rank collapse, superposition.
+# In principle: any map, the head of a tape, more features than numbers.
+if spine.deep():
+    headings.section("Any map at all")
+    st.fragment(machines.universal)()
+    headings.section("Why any map")
+    st.fragment(machines.proof)()
+    headings.section("A Turing machine, set by hand")
+    st.fragment(machines.machine)()
+    headings.section("Five features, two numbers")
+    st.fragment(packed.section)()
 
 # The family: encoders, decoders, both; years and sizes.
 if spine.deep():
@@ -62,6 +82,13 @@ spine.offer(
     N_("Who draws the line?"),
     N_("A law of our own"),
     N_("Published laws"),
+    N_("A dictionary, softly"),
+    N_("How near do real heads come"),
+    N_("One word, two sentences"),
+    N_("Any map at all"),
+    N_("Why any map"),
+    N_("A Turing machine, set by hand"),
+    N_("Five features, two numbers"),
     N_("The family"),
     N_("Years and sizes"),
     N_("Common mistakes"),

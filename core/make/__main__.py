@@ -17,6 +17,7 @@ NAMES = (
     *("patterns", "instead", "ssm", "bank", "sinks", "swaps"),
     *("blanks", "whatifs"),
     *("line", "sky", "scaling"),
+    *("by_heart", "superposition"),
 )
 
 

@@ -460,4 +460,19 @@ WORDS: dict[str, Word] = {
     "published_c": _number(0, 99, DEPENDS, "theory"),  # powers of ten
     "constants": _one("printed", "refit", "theory"),
     "branch": _one("both", "encoder decoder vision", "theory"),
+    # ---- theory: look-up, machines, collapse, packed ----
+    "look_sharp": _number(0.1, 10, 1.0, "theory"),
+    "look_head": _cell("theory"),
+    "copy_one": _line(200, DEPENDS, "theory"),
+    "copy_two": _line(200, DEPENDS, "theory"),
+    "copy_word": _line(40, DEPENDS, "theory"),
+    "heart_step": _whole(0, 1500, 1500, "theory"),
+    "stairs": _whole(1, 49, 8, "theory"),
+    "tape_step": _whole(0, 107, 58, "theory"),
+    "tape_format": _one("float64", "float32 bfloat16 float16", "theory"),
+    "tape_from": _one("0", "100 10000", "theory"),
+    "tape_sharp": _whole(0, 10_000, 0, "theory"),
+    "collapse_skip": _number(0, 1, 0.0, "theory"),
+    "collapse_left": _one("bare", "masked ffn whole", "theory"),
+    "packed_on": _number(0.01, 1, 1.0, "theory"),
 }

@@ -298,6 +298,15 @@ SAYS: dict[tuple[str, str], Callable[[At], Array]] = {
         ]
     ),
     ("rnn_state", r"h_t = \tanh(W x_t + U h_{t-1})"): recurrent,
+    ("read_back", r"x' = \mathrm{ReLU}(W^\top W x + b)"): lambda at: np.maximum(
+        np.einsum("...nf,...ng,...sg->...sf", at["W"], at["W"], at["x"]) + at["b"][..., None, :], 0
+    ),
+    ("different", r"|X - \bar X| \,/\, |X|"): lambda at: np.sqrt(
+        (at["X"] - at["X"].mean(-2, keepdims=True)).var((-2, -1)) / (at["X"] ** 2).mean((-2, -1))
+    ),
+    ("match", r"q \cdot k = c^2 - (c - c')^2 - \tfrac{1}{2t}"): lambda at: (
+        at["c"] ** 2 - (at["c"] - at["cells"]) ** 2 - 1 / (2 * at["times"])
+    ),
     ("gru_state", r"h_t = (1 - z_t) \odot n_t + z_t \odot h_{t-1}"): gated,
     ("linear_attn", r"X + \tfrac1n\,(XW_Q)(X_pW_K)^\top(X_pW_V)\,W_P"): lambda at: (
         at["X"]

@@ -20,7 +20,7 @@ from core.feedforward import Gelu, Relu, SwiGlu
 from core.lab import subject, text
 from core.model import Decoder
 from core.moe import Mixture
-from core.nets import dates, dates_task
+from core.nets import dates, dates_task, packed
 from core.nets import line as line_nets
 from core.norms import LayerNorm, RMSNorm
 from core.positions import alibi_bias, sinusoids
@@ -29,7 +29,7 @@ from core.topics.efficient import flash
 from core.topics.heads import volume
 from core.topics.norms import depth, warmup
 from core.topics.projections import query
-from core.topics.theory import scaling
+from core.topics.theory import collapse, scaling, tape
 from core.topics.why import recurrence
 from core.trace import Quantity, Trace
 from tests.core import families
@@ -214,6 +214,20 @@ def topics() -> Iterator[Quantity]:
     maps = [torch.randn(3, 3).double() for _ in "qkvp"]
     line_nets.linear_attention(line_nets.Layer(*maps), x, 4, trace=trace)
     yield from hold_all(trace, X=numbers(x), n=4, **dict(zip("qkvp", map(numbers, maps), strict=True)))
+    yield from in_principle()
+
+
+def in_principle() -> Iterator[Quantity]:
+    """What the theory page measures, reads back and matches."""
+    trace, w, b, x = Trace(), torch.randn(4, 2, 5).double(), torch.randn(4, 5).double(), torch.randn(4, 3, 5).double()
+    packed.read_back(w, b, x, trace=trace)
+    yield from hold_all(trace, W=numbers(w), b=numbers(b), x=numbers(x))
+    trace, x = Trace(), torch.randn(4, 6, 5).double()
+    collapse.different(x, trace=trace)
+    yield from hold_all(trace, X=numbers(x))
+    trace, cells, times = Trace(), np.array([3, -2, 3, 0]), np.array([2, 3, 4, 5])
+    tape.match(3, torch.stack([tape.key(int(c), int(t)) for c, t in zip(cells, times, strict=True)]), trace=trace)
+    yield from hold_all(trace, c=3, cells=cells, times=times)
 
 
 def of_the_tiles() -> Iterator[Quantity]:

@@ -9,7 +9,7 @@ from pages.shared import frame
 from tests.pages.opening import open_page, topic_of
 
 FILES = [entry.file for entry in frame.entries()]
-NO_TEXT = {"14_ledger", "17_theory"}  # theory has sentences of its own
+NO_TEXT = {"14_ledger"}
 
 
 @pytest.mark.parametrize("file", FILES)

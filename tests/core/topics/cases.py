@@ -36,7 +36,8 @@ from core.topics.norms import contributions, depth, losses, loudness, readings, 
 from core.topics.position import schemes, shuffle
 from core.topics.projections import product, query
 from core.topics.rope import clocks
-from core.topics.theory import copies
+from core.topics.theory import collapse, context, copies
+from core.topics.theory import lookup as looking
 from core.topics.tokens import table
 from core.topics.why import recurrence, window
 from core.whatif import Change, WhatIf
@@ -815,6 +816,35 @@ CASES: dict[str, Case] = {
             and sum(r[0].maps) == sum(p.numel() for name, p in r[1].blocks[0].attn.named_parameters() if p.ndim == 2)
         ),
     ),
+    "theory.lookup.heads": Case(
+        lambda g: (looking.heads(g.text), g.trace(f"block{g.layer}.weights")[f"block{g.layer}.weights"].value),
+        lambda r: near(r[0][looking.at_one(), -1], r[1][:, 1:].max(-1).mean(-1)),
+    ),
+    "theory.lookup.found": Case(
+        lambda g: (looking.found(g.demo(looking)), g.trace(f"block{g.layer}.weights")[f"block{g.layer}.weights"].value),
+        lambda r: near(r[0].share[looking.at_one()], r[1][-1].max(-1)) and near(r[0].away[:, 0], 0),
+    ),
+    "theory.lookup.resting": Case(lambda g: looking.resting(g.text), lambda r: 0 <= r <= 1),
+    "theory.context.shared": Case(lambda g: context.shared(g.text, g.text), lambda r: len(r) == len(set(r))),
+    "theory.context.copies": Case(
+        lambda g: context.copies(context.Demo(g.text, g.text, g.tokens[-1])), lambda r: near(r.cosine, 1)
+    ),
+    "theory.context.library": Case(
+        lambda g: context.library(g.text.subject), lambda r: r.vectors.shape[1] == len(r.tokens) == len(r.names)
+    ),
+    "theory.collapse.run": Case(
+        lambda g: (
+            collapse.run(collapse.Demo(g.text)).different[-1, -1],
+            g.trace(f"block{g.layer}.resid_post")[f"block{g.layer}.resid_post"].tensor,
+        ),
+        lambda r: near(r[0], collapse.different(r[1])),
+    ),
+    "theory.collapse.streams": Case(
+        lambda g: collapse.streams(
+            collapse.Demo(g.text, ffn=False, mask=False), torch.tensor(g.ids), torch.ones(2, 1, 1)
+        ),
+        lambda r: r[-1].shape[0] == 2,
+    ),
     "tokens.table.run": Case(lambda g: table.run(table.Demo(g.text, product=True))),
     "tokens.table.table": Case(lambda g: table.table(g.text.subject)),
     "tokens.table.as_pieces": Case(lambda g: table.as_pieces(g.ids, g.text.subject)),
@@ -855,6 +885,8 @@ NO_MODEL = {
     "exam.blanks.silent", "exam.blanks.alone",
     "exam.question", "exam.typed", "exam.shelf",
     "theory.scaling", "theory.family",
+    "theory.collapse.different", "theory.machines", "theory.packed", "theory.tape",
+    "theory.lookup.keys", "theory.lookup.share", "theory.lookup.expected", "theory.lookup.ask", "theory.lookup.at_one",
     "feedforward.machines", "feedforward.mixture",
     "feedforward.needed.sizes", "feedforward.needed.computed", "feedforward.needed.kept", "feedforward.needed.importance_ranks",
     "feedforward.needed.recorded", "feedforward.needed.losses", "feedforward.needed.grains", "feedforward.needed.energy",

@@ -33,7 +33,8 @@ class Look:
     pointed: an arrow from the origin to every mover. sizes: (frame, name), 0 to 1, how large a dot is. tips:
     (frame, name), told where one points. readout: (frame,), written in the corner. first: points whose names are
     written even where it gets narrow. bounds: x0, x1, y0, y1. second: a slider of its own for the second mover; frame
-    i * len(second.stops) + j then belongs to the stops i and j.
+    i * len(second.stops) + j then belongs to the stops i and j. stretched: each axis takes what room there is; else both
+    have one scale, so that angles are angles.
     """
 
     pointed: bool = False
@@ -44,6 +45,7 @@ class Look:
     first: tuple[int, ...] = ()
     bounds: tuple[float, float, float, float] | None = None
     second: live.Slider | None = None
+    stretched: bool = False
 
 
 class Dressed(TypedDict):
@@ -56,6 +58,7 @@ class Dressed(TypedDict):
     bounds: list[float]
     colours: palette.Colours
     second: dict[str, Any] | None
+    stretched: bool
     tools: bool
 
 
@@ -131,6 +134,7 @@ def _dressed(look: Look, arrays: dict[str, np.ndarray], roles: tuple[str, ...]) 
         "bounds": list(look.bounds) if look.bounds else _bounds(np.concatenate(drawn)),
         "colours": _colours(roles, look.shapes),
         "second": _second(look.second),
+        "stretched": look.stretched,
         "tools": True,
     }
 

@@ -23,6 +23,7 @@ import { quoted, short } from "../live/numbers.js";
  * @property {number[]} bounds
  * @property {Colours} colours
  * @property {{ name: string, label: string, stops: number[], shown: string[] } | null} second
+ * @property {boolean} stretched
  * @property {boolean} tools
  */
 /** @typedef {import("../live/base.js").Common & Own} Meta */
@@ -154,14 +155,15 @@ const PLANE = {
   layout(view) {
     const { meta } = view, [x0, x1, y0, y1] = meta.bounds;
     const width = Math.min(view.width, meta.most);
-    const unit = Math.min((width - 2 * MARGIN) / (x1 - x0), (Math.min(meta.tall, view.ceiling) - 2 * MARGIN) / (y1 - y0));
-    const height = Math.max(160, (y1 - y0) * unit + 2 * MARGIN);
+    const room = [(width - 2 * MARGIN) / (x1 - x0), (Math.min(meta.tall, view.ceiling) - 2 * MARGIN) / (y1 - y0)];
+    const [across, up] = meta.stretched ? room : room.fill(Math.min(...room));
+    const height = Math.max(160, (y1 - y0) * up + 2 * MARGIN);
     view.pen = sized(view.canvas, width, height, view.ratio);
     const held = meta.slider && meta.movers.length;
     view.canvas.style.cursor = held ? "grab" : "default";
     view.canvas.style.touchAction = held ? "none" : "";
-    const left = (width - (x1 - x0) * unit) / 2;
-    view.place = (x, y) => [left + (x - x0) * unit, height - MARGIN - (y - y0) * unit];
+    const left = (width - (x1 - x0) * across) / 2;
+    view.place = (x, y) => [left + (x - x0) * across, height - MARGIN - (y - y0) * up];
     view.box = { width, height };
     const rest = meta.names.map((_, i) => i).filter((i) => !meta.first.includes(i));
     view.order = [...meta.first, ...rest]; // whose name is written first, where there is room for a few
