@@ -56,7 +56,6 @@ def drawn(room, section):
         or (short != section and f'"{short}"' in code)
         or any(start and section.startswith(start) for start in began)
         or section == "teach"
-        or section.startswith("zone_")
     )
 
 
@@ -94,7 +93,7 @@ def test_marks_are_no_text():
         assert sections("en", room)[section]
 
 
-@pytest.mark.parametrize("room", sorted(set(listed().values()) - {"theory"}))
+@pytest.mark.parametrize("room", sorted(set(listed().values())))
 def test_a_room_teaches_some_of_its_rows_at_the_idea(room):
     depths = [one[-1] for one in table(room)]
     assert "idea" in depths, depths
