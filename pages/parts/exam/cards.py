@@ -34,7 +34,8 @@ def _reading() -> Reading:
 def _one(text: sentence.Text) -> None:
     prose("exam", "cards")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        id = controls.listed(_("Card"), IDS, IDS[0], key="card", shown=_called, label_visibility="collapsed")
+        named = {id: _called(id) for id in IDS}
+        id = controls.listed(_("Card"), IDS, IDS[0], key="card", shown=named.__getitem__, label_visibility="collapsed")
         following = IDS[(IDS.index(id) + 1) % len(IDS)]
         st.button(_("Next card"), key="card_next", on_click=CHOSEN.keep, args=(following,))
     question, answer, mistake = sections(lang(), "exam")[f"card_{id}"].split("\n\n")
