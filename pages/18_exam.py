@@ -36,6 +36,6 @@ shelf.draw()
 
 # The end of the path.
 spine.take_home("exam", repair.GUESS)
-spine.offer(N_("The fill value, from 0 to −∞"), N_("All lines at a glance"), N_("What if?"))
+spine.offer(N_("The fill value, from 0 to −∞"), N_("All lines at a glance"), N_("No scaling, one head, no mask"))
 closing.draw()
 spine.ending("18_exam")
