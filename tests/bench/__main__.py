@@ -169,6 +169,14 @@ def rooms(server: Server) -> None:
         row(f"/{name}: server CPU a release", [ours.cpu_ms], budget="30")
 
 
+def writing(server: Server) -> None:
+    """Thirty let the model write 256 tokens, one text after the other; ten others let go of a slider once a second."""
+    beside = load.beside_writers(server.url, "attention", 10, 30)
+    assert not beside.failed, "a page failed beside writers"
+    row("beside 30 who let it write, a release, server-side", beside.latencies, budget="p95 300")
+    row("texts of 256 tokens written meanwhile, 20 s", [beside.texts], unit="")
+
+
 def memory(server: Server) -> None:
     import psutil
 
@@ -236,6 +244,7 @@ def main() -> None:
         browser.close()
     classes(server, plain)
     rooms(server)
+    writing(server)
     server.stop()
     plain.stop()
     server = Server()

@@ -122,7 +122,16 @@ def together(url: str, page: str, users: int, pid: int, seconds: float = 12.0) -
     return asyncio.run(_together(url, page, users, seconds, pid))
 
 
-async def _beside_writers(url: str, page: str, users: int, writers: int, seconds: float, pid: int) -> Class:
+@dataclass
+class Beside:
+    """What visitors of one page waited, ms, while others let the model write; texts: how many were written whole."""
+
+    latencies: list[float]
+    texts: int
+    failed: int
+
+
+async def _beside_writers(url: str, page: str, users: int, writers: int, seconds: float) -> Beside:
     """Visitors of one page, while others let the model write 256 tokens, one text after the other."""
     visitors = [Visitor(url, page) for _ in range(users)]
     await asyncio.gather(*(v.open() for v in visitors))
@@ -143,16 +152,13 @@ async def _beside_writers(url: str, page: str, users: int, writers: int, seconds
     begun = [asyncio.create_task(write(i)) for i in range(writers)]
     await asyncio.gather(*(v.run(end, 1.0) for v in visitors))
     texts = sum(await asyncio.gather(*begun))
-    latencies = [ms for v in visitors for ms in v.latencies]
-    memory = psutil.Process(pid).memory_info().rss / 1e6
     for visitor in visitors:
         await visitor.socket.close()
-    return Class(latencies, float(texts), memory, sum(v.failed for v in visitors))
+    return Beside([ms for v in visitors for ms in v.latencies], texts, sum(v.failed for v in visitors))
 
 
-def beside_writers(url: str, page: str, users: int, writers: int, pid: int, seconds: float = 20.0) -> Class:
-    """cpu_ms holds the number of texts that were written."""
-    return asyncio.run(_beside_writers(url, page, users, writers, seconds, pid))
+def beside_writers(url: str, page: str, users: int, writers: int, seconds: float = 20.0) -> Beside:
+    return asyncio.run(_beside_writers(url, page, users, writers, seconds))
 
 
 async def _visit_all(url: str, pages: list[str], users: int) -> None:
