@@ -93,3 +93,11 @@ def test_the_smoothed_curve_and_its_least_point(stop):
 
 def test_one_token_has_no_loss():
     assert (details.smoothed(text.Text(text.FIRST, IDS[:1], TEXT.tokens[:1])).here == 0).all()
+
+
+@pytest.mark.parametrize(("epsilon", "vocab"), [(0.1, 5), (0.4, 3), (0.0, 7)])
+def test_the_least_loss_is_the_entropy_of_the_smoothed_target(epsilon, vocab):
+    """Written out for a vocabulary so small that one word more or less shows."""
+    every = [1 - epsilon + epsilon / vocab] + [epsilon / vocab] * (vocab - 1)
+    by_hand = -sum(p * np.log(p) for p in every if p)
+    assert details._entropy(*details.target(epsilon, vocab), vocab) == pytest.approx(by_hand, abs=1e-12)
