@@ -164,6 +164,9 @@ def arrive(topic: str) -> bool:
         st.session_state.setdefault("_seen", {}).pop(topic, None)
         if back:
             kept.pop("", None)
+        for word in own & set(st.query_params):  # also what no picture reads on this visit: it may be asked for later
+            if _checked(word, st.query_params[word], None) is not None:
+                _kept(word)[word] = st.query_params[word]
     for word in set(WORDS) & set(st.query_params) - own:
         if WORDS[word].pages:
             del st.query_params[word]

@@ -16,6 +16,7 @@ from pages.shared import readers
 from pages.shared.pictures import code, live, palette
 from pages.shared.pictures.plane import around
 from pages.shared.text import filled, plain, unmarked
+from tests.pages.opening import open_page, picture
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -153,3 +154,18 @@ def test_what_is_let_go_after_the_page_was_left_is_kept_for_it_and_not_said():
     assert not script.exception
     assert "mask_kind" not in script.query_params
     assert script.session_state["_kept"]["masks"] == {"mask_kind": "prefix"}
+
+
+def test_a_word_for_a_picture_that_is_not_drawn_yet_waits_for_it():
+    """The link shows the triangle, and knows of a cell of the steps; they are asked for after a look at another room."""
+    link = dict(closer="triangle", score="1,2", temperature="junk")
+    app = open_page("05_softmax", **link)
+    assert "temperature" not in app.session_state["_kept"]["softmax"]
+    app.switch_page("pages/08_heads.py").run()
+    assert "score" not in app.query_params
+    app.switch_page("pages/05_softmax.py").run()
+    app.session_state["_kept"]["softmax"].pop("closer")
+    app.query_params.pop("closer", None)
+    app.run()
+    assert picture(app, "steps")[0]["state"] == {"cell": [1, 2]}
+    assert not app.exception
