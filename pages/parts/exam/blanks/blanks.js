@@ -38,16 +38,16 @@ const BLANKS = {
     view.code = { x: 0, y: 0, w: left };
     view.chipsAt = lines + 4;
     const first = lines + chips + 8;
-    view.lamps = wide ? { x: left + GAP, y: 0, w: Math.round(0.47 * room), h: lamp } : { x: 0, y: first, w: width, h: lamp };
-    const side = Math.min(wide ? first - HEAD : 190, wide ? room - view.lamps.w - 70 : width - 80);
-    view.map = wide ? { x: view.lamps.x + view.lamps.w + 66, y: HEAD, side } : { x: 70, y: first + lamps + HEAD + 4, side };
+    view.lamps = wide ? { x: left + GAP, y: 0, w: Math.round(0.44 * room), h: lamp } : { x: 0, y: first, w: width, h: lamp };
+    const side = Math.min(wide ? first - HEAD : 190, wide ? room - view.lamps.w - 60 : width - 80);
+    view.map = wide ? { x: view.lamps.x + view.lamps.w + 58, y: HEAD, side } : { x: 70, y: first + lamps + HEAD + 4, side };
     view.high = wide ? Math.max(first, lamps, HEAD + side + 4) : first + lamps + HEAD + side + 8;
     view.pen = sized(view.canvas, width, view.high, view.ratio);
     view.chips = BLANKS.lay(view, left);
   },
 
   lay(view, width) { // where each piece stands: (blank, piece) -> x, y, width
-    const { pen, meta } = view, asks = Math.min(118, 0.33 * width);
+    const { pen, meta } = view, asks = Math.min(118, 0.29 * width);
     view.asks = asks;
     pen.font = `15px ${MONO}`;
     return meta.blanks.map((blank, row) => {
@@ -162,7 +162,7 @@ const BLANKS = {
     const { pen, map: { x, y, side }, meta } = view, n = meta.tokens.length, cell = side / n, { values } = view.arrays.maps;
     BLANKS.text(view, meta.words.weights, x, y - HEAD / 2 - 1, { size: 13, colour: view.colours.quiet, most: view.width - x });
     for (let r = 0; r < n; r++) {
-      if (cell >= 9) BLANKS.text(view, meta.tokens[r], x - 5, y + (r + 0.5) * cell, { size: Math.min(12, cell), colour: view.colours.row, align: "right", most: 60 });
+      if (cell >= 9) BLANKS.text(view, meta.tokens[r], x - 5, y + (r + 0.5) * cell, { size: Math.min(14.5, cell + 1), colour: view.colours.row, align: "right", most: 54 });
       for (let c = 0; c < n; c++) {
         const value = values[(view.frame * n + r) * n + c];
         pen.fillStyle = Number.isFinite(value) ? view.scale.css(value) : view.colours.lit;
