@@ -56,7 +56,7 @@ def test_a_page_stands_as_it_was_left_and_no_other_minds(file):
     app = open_page(file)
     changed = change_everything(app)
     left = seen(app)
-    for other in [*FILES, *reversed(FILES)]:
+    for other in FILES if FILES.index(file) % 2 else reversed(FILES):  # half of them go round the other way
         if other != file:
             app.switch_page(f"pages/{other}.py").run()
             assert not app.exception, f"{other} after {file}"
