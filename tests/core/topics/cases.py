@@ -584,6 +584,12 @@ CASES: dict[str, Case] = {
         lambda g: (drafts.run(drafts.Demo(g.text, g.layer)), drafts.plain(g.text)),
         lambda r: all(one.ids == r[1] and len(one.drafted) == len(one.ids) for one in r[0]),
     ),
+    "inference.drafts.drafter": Case(
+        lambda g: drafts.drafter(drafts.Demo(g.text, 1))(torch.tensor(g.ids)), lambda r: near(r.sum(), 1)
+    ),
+    "inference.roofline.measure": Case(
+        lambda g: roofline.measure(g.text.subject), lambda r: {p.kind for p in r.points} == {"read", "write"}
+    ),
     "inference.drafts.times": Case(
         lambda g: drafts.times(drafts.Demo(g.text, 1)), lambda r: len(r.taken) == len(drafts.AHEAD) and min(r.taken) > 0
     ),
@@ -913,6 +919,8 @@ NO_MODEL = {
     "feedforward.bends.shares", "feedforward.bends.same_size", "feedforward.volume.volumes",
     "heads.volume.volumes", "heads.volume.head_width", "heads.volume.origins", "heads.volume.scales",
     "home.flow.recorded", "home.flow.first", "home.flow.picture",
+    "inference.bank", "inference.sink", "inference.many", "inference.roofline.roof", "inference.roofline.gpus",
+    "inference.writing.alone_here", "efficient.skipped",
     "inference.squeezed.rounded", "inference.squeezed.sides", "inference.squeezed.loss", "inference.squeezed.losses",
     "inference.cuts.stops", "inference.cuts.neutral", "inference.stale.cells", "inference.stale.valid",
     "masks.gradients.reach",
