@@ -38,6 +38,11 @@ def texts(language):
         for path in sorted((ASSETS / "text" / language).glob("*.md"))
         for at, line in enumerate(NOT_PROSE.sub("", path.read_text("utf8")).split("\n"), 1)
     ]
+    found += [
+        (f"lessons/{path.name}", re.sub(r"\]\([^)]*\)", "]", line))
+        for path in sorted((ASSETS / "lessons" / language).glob("*.md"))
+        for line in path.read_text("utf8").split("\n")
+    ]
     if language == "en":
         said = [("label", label) for label in sorted(spoken.everything())]
     else:
