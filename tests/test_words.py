@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pages.shared import frame
 from pages.shared.text import labels
 from tests import spoken
 from tests.pages.opening import open_page, words
@@ -37,6 +38,11 @@ def texts(language):
         for path in sorted((ASSETS / "text" / language).glob("*.md"))
         for at, line in enumerate(NOT_PROSE.sub("", path.read_text("utf8")).split("\n"), 1)
     ]
+    found += [
+        (f"lessons/{path.name}", re.sub(r"\]\([^)]*\)", "]", line))
+        for path in sorted((ASSETS / "lessons" / language).glob("*.md"))
+        for line in path.read_text("utf8").split("\n")
+    ]
     if language == "en":
         said = [("label", label) for label in sorted(spoken.everything())]
     else:
@@ -50,6 +56,7 @@ def test_both_glossaries_explain_the_same_words():
     assert list(english) == list(chinese)
     for id, term in chinese.items():
         assert term["english"] == english[id]["word"], id
+        assert term.get("rooms") == english[id].get("rooms"), id
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -57,6 +64,17 @@ def test_a_word_is_explained_in_one_sentence(language):
     for id, term in terms(language).items():
         assert term["says"].endswith(". 。"[0 if language == "en" else 2]), id
         assert len(term["says"]) <= 110, id
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_word_with_two_meanings_has_one_in_each_room(language):
+    rooms = {frame.topic_of(entry.file) for entry in frame.entries()}
+    held = defaultdict(list)
+    for id, term in terms(language).items():
+        where = term.get("rooms", sorted(rooms))
+        assert set(where) <= rooms, id
+        held[term["word"].lower()] += where
+    assert [word for word, where in held.items() if len(where) != len(set(where))] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

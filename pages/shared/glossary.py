@@ -15,11 +15,13 @@ from pages.shared.text import TEXT, _, lang
 
 @dataclass(frozen=True)
 class Term:
-    """word: in the visitor's language; english: the same in English; says: one sentence."""
+    """word: in the visitor's language; english: the same in English; says: one sentence; rooms: where the word has this
+    meaning, none for everywhere ("rank" is one thing in a table of merges, another of a matrix)."""
 
     word: str
     english: str
     says: str
+    rooms: tuple[str, ...] = ()
 
 
 @cache
@@ -27,15 +29,18 @@ def terms(language: str) -> dict[str, Term]:
     """Every term by its id, the same ids in every language."""
     held = tomllib.loads((TEXT.parent / "glossary" / f"{language}.toml").read_text("utf8"))
     return {
-        id: Term(term["word"], str(term.get("english", term["word"])), term["says"])
+        id: Term(term["word"], str(term.get("english", term["word"])), term["says"], tuple(term.get("rooms", ())))
         for id, term in held.items()
         if isinstance(term, dict)
     }
 
 
 def book(language: str) -> bytes:
-    """What a browser needs to explain a word where it stands: the word in small letters -> as written, its sentence."""
-    said = {term.word.lower(): (term.word, term.says) for term in terms(language).values()}
+    """What a browser needs to explain a word where it stands: the word in small letters -> its meanings, each as written,
+    its sentence, its rooms."""
+    said: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {}
+    for term in terms(language).values():
+        said.setdefault(term.word.lower(), []).append((term.word, term.says, term.rooms))
     return json.dumps(said, ensure_ascii=False).encode()
 
 

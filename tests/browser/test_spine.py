@@ -77,6 +77,20 @@ def test_a_room_seen_to_its_end_is_marked_in_the_menu_and_only_there(visitor):
     link.wait_for()
     assert "✓" in link.evaluate(sign), "this browser remembers"
     assert "softmax" not in re.sub(r"^.*?/softmax", "", page.url), "no address says it"
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Home").click()
+    way = page.locator(".st-key-path a").filter(has_text="Softmax lab")
+    way.wait_for()
+    assert "✓" in way.evaluate(sign), "on Home's path too"
+    assert "✓" not in page.locator(".st-key-path a").filter(has_text="RoPE").evaluate(sign)
+    visit.check()
+
+
+def test_the_menu_shows_where_one_is(visitor):
+    visit = visitor(viewport={"width": 1280, "height": 720}).open("/inference", ready=".st-key-ending_inference")
+    link = visit.page.get_by_test_id("stSidebarNavLink").filter(has_text="Running it: the cache")
+    visit.page.wait_for_function("() => document.querySelector('[data-testid=stSidebarContent]').scrollTop > 0")
+    box = link.bounding_box()
+    assert 0 < box["y"] < 720 - box["height"]
     visit.check()
 
 
@@ -125,6 +139,20 @@ def test_a_word_of_the_glossary_is_explained_where_it_stands(visitor):
     assert ": " in page.locator("#term-tip").inner_text()
     page.mouse.move(2, 2)
     page.locator("#term-tip").wait_for(state="hidden")
+
+
+def test_a_word_means_what_it_means_in_this_room(visitor):
+    """A merge has a rank, and so has a matrix; between two pieces no query turns."""
+    page = visitor().open("/tokens", ready="[data-signature] canvas").page
+    page.wait_for_function("() => CSS.highlights.get('term')?.size > 0")
+    found = "(word) => [...CSS.highlights.get('term')].filter((r) => r.toString().toLowerCase() === word)"
+    assert page.evaluate(f"() => ({found})('pair').length") == 0
+    spot = page.evaluate(
+        f"() => {{ const r = ({found})('rank')[0].getBoundingClientRect();"
+        " return [r.x + r.width / 2, r.y + r.height / 2]; }"
+    )
+    page.mouse.move(*spot)
+    assert "merge" in page.locator("#term-tip").inner_text()
 
 
 def test_one_sign_of_chinese_is_no_word_inside_another(visitor):

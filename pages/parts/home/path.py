@@ -55,8 +55,10 @@ def rooms() -> None:
     """The path: sections in their order, every room with its question, its minutes, and a mark once its end was seen."""
     headings.section("The path")
     say(
-        "«n» rooms, one after the other or as you like. A room whose end you have seen gets a ✓. Only this browser remembers it.",
+        "«n» rooms, about «hours» hours in all, one after the other or as you like. A room whose end you have seen gets a "
+        "✓. Only this browser remembers it.",
         n=len(frame.entries()) - 1,
+        hours=round(sum(entry.minutes for entry in frame.entries()) / 60),
     )
     built = frame.entries()
     with st.container(key="goon"):

@@ -4,9 +4,10 @@
   if (!CSS.highlights) return; // an older browser shows the pages without
   const TEXTS = '[data-testid="stMarkdownContainer"]';
   const SKIPPED = "a, button, label, code, pre, summary, h1, h2, h3, table, .katex, [data-testid=stSidebar], [class*=st-key-at-all-words]";
-  /** @type {Map<string, Promise<Record<string, [string, string]>>>} */
-  const BOOKS = new Map(); // language -> word, lower case -> [how it is written in the glossary, its sentence]
-  /** @type {{ range: Range, said: [string, string] }[]} */
+  /** @typedef {[string, string, string[]]} Meaning how a word is written in the glossary, its sentence, its rooms (none: all) */
+  /** @type {Map<string, Promise<Record<string, Meaning[]>>>} */
+  const BOOKS = new Map(); // language -> word, lower case -> its meanings
+  /** @type {{ range: Range, said: Meaning }[]} */
   let found = [];
   const sheet = new CSSStyleSheet();
   sheet.replaceSync("::highlight(term) { text-decoration: underline dotted; text-underline-offset: 3px; } #term-tip { position: fixed; z-index: 999999; max-width: 320px; padding: 6px 10px; border-radius: 8px; font: 15px/1.4 var(--st-font, sans-serif); background: #202124; color: #fff; pointer-events: none; }");
@@ -30,6 +31,8 @@
 
   async function mark() {
     const lang = document.documentElement.lang === "zh" ? "zh" : "en", words = await book(lang);
+    const room = location.pathname.split("/").pop() || "home";
+    const meant = (word) => words[word]?.find(([, , rooms]) => !rooms.length || rooms.includes(room));
     const seen = new Set(), now = [];
     for (const box of document.querySelectorAll(TEXTS)) {
       if (box.closest(SKIPPED)) continue;
@@ -38,7 +41,7 @@
         const node = /** @type {Text} */ (walk.currentNode);
         if (node.parentElement.closest(SKIPPED)) continue;
         for (const match of node.data.matchAll(pattern(lang, words))) {
-          const written = match[0].toLowerCase(), said = words[written] ?? words[written.slice(0, -1)];
+          const written = match[0].toLowerCase(), said = meant(written) ?? meant(written.slice(0, -1));
           if (!said || seen.has(said[0])) continue;
           seen.add(said[0]);
           const range = new Range();

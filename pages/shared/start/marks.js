@@ -27,7 +27,8 @@
   const sheet = new CSSStyleSheet();
   const mark = () => {
     const rules = [...kept()].filter((room) => /^[a-z]+$/.test(String(room))).flatMap((room) => {
-      const links = ["stSidebarNavLink", "stPageLink-NavLink"].flatMap((id) => ["$", "*"].map((how) => `[data-testid="${id}"][href${how}="/${room}${how === "*" ? "?" : ""}"]::after`));
+      const ways = [`$="/${room}"`, `*="/${room}?"`, `="${room}"`, `^="${room}?"`]; // the menu's links begin with "/", a page's do not
+      const links = ["stSidebarNavLink", "stPageLink-NavLink"].flatMap((id) => ways.map((how) => `[data-testid="${id}"][href${how}]::after`));
       return `${links.join(",")} { content: "✓"; margin-left: auto; padding-left: 0.4em; color: light-dark(#177233, #5bd075); font-weight: 700; }`;
     });
     const last = read(LAST);
@@ -49,6 +50,15 @@
     here = room;
     keep(LAST, room);
     mark();
+    show();
+  };
+  // The menu is longer than a screen: its entry of this room comes into sight.
+  const show = () => {
+    const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-testid="stSidebarNavLink"]'));
+    const link = [...links].find((one) => new URL(one.href).pathname === location.pathname), menu = link?.closest('[data-testid="stSidebarContent"]');
+    if (!menu) return;
+    const box = link.getBoundingClientRect(), frame = menu.getBoundingClientRect();
+    if (box.top < frame.top || box.bottom > frame.bottom) menu.scrollTop += box.top - frame.top - frame.height / 2;
   };
   const look = () => {
     const { ending, room } = foot(), done = kept();
