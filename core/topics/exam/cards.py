@@ -128,7 +128,7 @@ def _softmax(sheet: Sheet) -> Facts:
 
 def _attention(sheet: Sheet) -> Facts:
     """How sharp the last row of every head is, with the division and without it."""
-    d, scaled, plain = sheet.config.head_dim, [], []
+    d, scaled, plain = sheet.config.head_dim, list[float](), list[float]()
     for layer in range(sheet.config.n_layers):
         scores = sheet.of(layer, "scores")[:, -1].astype(np.float64)
         for found, by in ((scaled, math.sqrt(d)), (plain, 1.0)):

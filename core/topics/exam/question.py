@@ -7,7 +7,7 @@ margin, so that nobody is marked wrong for a rounding.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,7 +58,7 @@ class Made:
     """What a kind makes of a text: all of a Question that is not the same for every text."""
 
     answer: float | str
-    values: dict[str, str | int]
+    values: Mapping[str, object]
     options: tuple[str, ...] = ()
     state: tuple[tuple[str, str], ...] = ()
 

@@ -65,7 +65,9 @@ def _ratio(sheet: Sheet, rng: random.Random) -> Made | None:
         a, b = said(float(scores[more])), said(float(scores[less]))
         printed = math.exp(value(a) - value(b))
         if 0.3 < gap < 4 and agrees(answer, printed):
-            values = dict(query=sheet.names[row], more=sheet.names[more], less=sheet.names[less], a=a, b=b)
+            values: dict[str, object] = dict(
+                query=sheet.names[row], more=sheet.names[more], less=sheet.names[less], a=a, b=b
+            )
             values |= dict(layer=layer, head=head, gap=said(value(a) - value(b)), answer=comes(printed))
             return Made(answer, values, state=cell(layer, head, row, more, "weights"))
     return None
@@ -83,7 +85,9 @@ def _share(sheet: Sheet, rng: random.Random) -> Made | None:
         key = rng.randrange(3)
         weight = float(sheet.of(layer, "weights")[head, 2, key])
         if 0.1 < weight < 0.9 and np.abs(scores).max() < 8 and agrees(weight, float(read[key] / read.sum())):
-            values = dict(a=shown[0], b=shown[1], c=shown[2], key=sheet.names[key], query=sheet.names[2])
+            values: dict[str, object] = dict(
+                a=shown[0], b=shown[1], c=shown[2], key=sheet.names[key], query=sheet.names[2]
+            )
             part, total = signs(float(read[key])), signs(float(read.sum()))
             values |= dict(layer=layer, head=head, part=part, total=total, answer=comes(value(part) / value(total)))
             typed = " ".join(x.replace("−", "-") for x in shown)
@@ -125,7 +129,7 @@ def _rms(sheet: Sheet, rng: random.Random) -> Made | None:
     if not agrees(answer, math.sqrt(value(printed) / d)):
         return None
     values = dict(word=sheet.names[place], block=block, d=d, total=printed, mean=signs(value(printed) / d, 5))
-    values["answer"] = comes(math.sqrt(value(values["mean"])))
+    values["answer"] = comes(math.sqrt(value(str(values["mean"]))))
     return Made(answer, values, state=(("station", str(block)),))
 
 

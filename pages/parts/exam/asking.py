@@ -13,7 +13,7 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.exam import questions as qs
 from core.topics.exam import typed
-from core.topics.exam.question import Question
+from core.topics.exam.question import KINDS, Question
 from pages.shared import address, controls, frame, handout, headings, spine, story
 from pages.shared.text import _, filled, lang, prose, say, sections
 
@@ -177,7 +177,7 @@ def _way(question: Question, text: str) -> None:
     said = dict(question.state) | {"lang": lang()}
     said |= {controls.TEXT: text} if text != sentence.SENTENCE else {}
     said |= {"ffn_text": text} if question.room == "feedforward" and len(text) <= 1500 else {}
-    label = _("See it") if qs.KINDS[question.kind].shown else _("To its room")
+    label = _("See it") if KINDS[question.kind].shown else _("To its room")
     st.page_link(frame.path_of(entry), label=f"{label} →", query_params=said)
 
 
@@ -219,5 +219,5 @@ def card() -> None:
 
 def rooms() -> list[str]:
     """The rooms that questions come from, in reading order."""
-    asked = {kind.room for kind in qs.KINDS.values()}
+    asked = {kind.room for kind in KINDS.values()}
     return [room for room in map(frame.topic_of, (entry.file for entry in frame.entries())) if room in asked]
