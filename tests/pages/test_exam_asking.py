@@ -30,7 +30,7 @@ def test_every_kind_is_asked_hinted_and_summed(kind, language):
     assert len(parts) == 3
     found = [one for one in every_question() if one.kind == kind]
     for question in found:
-        said = [filled(part, answer=asking._answer(question), **question.told) for part in parts]
+        said = [filled(part, **question.told | {"answer": asking._answer(question)}) for part in parts]
         assert "«" not in "".join(said)
         if not question.options and len(asking._answer(question)) > 1:  # neither question nor hint gives it away
             answer = re.escape(asking._answer(question))
@@ -127,3 +127,18 @@ def test_any_text_brings_questions_or_fewer(text):
     app = open_page(PAGE, words=text, paper="5")
     assert not app.exception
     assert boxes(app)
+
+
+def test_brackets_stand_round_a_minus_only():
+    assert asking._bare("0.5 × (0.105) + 0.2 × (−0.3) = 1") == "0.5 × 0.105 + 0.2 × (−0.3) = 1"
+    assert asking._bare("$e$ to the power of (2 − (0.948)) = 1") == "$e$ to the power of (2 − 0.948) = 1"
+    assert asking._bare("SiLU（0.3）= 1，1 ×（0.5）= 2") == "SiLU（0.3）= 1，1 × 0.5 = 2"
+    assert asking._bare("$e$ 的（2 −（0.9））次方") == "$e$ 的（2 − 0.9）次方"
+
+
+def test_see_it_is_said_only_where_it_is_seen():
+    app = open_page(PAGE, depth="teach", paper="7")
+    links = [link.proto.label for link in app.get("page_link")]
+    paper = qs.make(TEXT, 7)
+    assert links.count("See it →") == sum(KINDS[one.kind].shown for one in paper)
+    assert links.count("To its room →") == sum(not KINDS[one.kind].shown for one in paper)

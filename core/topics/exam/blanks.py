@@ -198,8 +198,11 @@ def called(id: int, text: Text) -> str:
     return word(id, np.zeros(id + 1), text.subject).token
 
 
+HEAD = (5, 1)  # whose map is shown: layer, head
+
+
 @torch.inference_mode()
-def run(demo: Demo, layer: int = 5, head: int = 1) -> Found:
+def run(demo: Demo, layer: int = HEAD[0], head: int = HEAD[1]) -> Found:
     """The sentence, and its twin with another last word, at every fill value. Raises Cannot for a model without stories."""
     if demo.text.subject != FIRST:
         raise Cannot("What a line costs on stories is recorded for the model that ships with this site alone.")

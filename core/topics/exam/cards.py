@@ -121,13 +121,14 @@ def _projections(sheet: Sheet) -> Facts:
 
 
 def _softmax(sheet: Sheet) -> Facts:
-    largest = float(np.log(np.finfo(np.float32).max))
-    return dict(largest=largest, score=max(float(sheet.of(i, "scaled").max()) for i in range(sheet.config.n_layers)))
+    largest, open_to = float(np.log(np.finfo(np.float32).max)), np.tril(np.ones((sheet.n, sheet.n), bool))
+    scores = (sheet.of(i, "scaled")[:, open_to] for i in range(sheet.config.n_layers))  # softmax meets no other
+    return dict(largest=largest, score=max(float(one.max()) for one in scores))
 
 
 def _attention(sheet: Sheet) -> Facts:
     """How sharp the last row of every head is, with the division and without it."""
-    d, scaled, plain = sheet.config.head_dim, [], []
+    d, scaled, plain = sheet.config.head_dim, list[float](), list[float]()
     for layer in range(sheet.config.n_layers):
         scores = sheet.of(layer, "scores")[:, -1].astype(np.float64)
         for found, by in ((scaled, math.sqrt(d)), (plain, 1.0)):
@@ -192,14 +193,14 @@ def _theory(sheet: Sheet) -> Facts:
 
 
 def _exam(sheet: Sheet) -> Facts:
-    """What the future gets if the mask writes 0 where −∞ belongs: the mean over all heads and all rows but the last."""
+    """What share of all weight the future gets if the mask writes 0 where −∞ belongs: the mean over heads and rows."""
     leaks, ahead = [], np.triu(np.ones((sheet.n, sheet.n), bool), 1)
     for layer in range(sheet.config.n_layers):
         scores = np.where(ahead, 0.0, sheet.of(layer, "scaled").astype(np.float64))
         powers = np.exp(scores - scores.max(-1, keepdims=True))
         weights = powers / powers.sum(-1, keepdims=True)
-        leaks.append((weights * ahead).sum(-1)[:, :-1])
-    return dict(leak=100 * float(np.mean(leaks)) if sheet.n > 1 else 0.0, cells=int(ahead.sum()))
+        leaks.append((weights * ahead).sum(-1))
+    return dict(leak=100 * float(np.mean(leaks)), cells=int(ahead.sum()))
 
 
 CARDS: dict[str, Card] = {
@@ -213,7 +214,7 @@ CARDS: dict[str, Card] = {
         Card("cross", "masks", _cross, (("at", "cross-attention-one-text-reads-another"),)),
         Card("order", "position", _order, (("shuffle", "40"),)),
         Card("home", "home", _home),
-        Card("tokens", "tokens", _tokens, (("at", "your-text-in-pieces"),)),
+        Card("tokens", "tokens", _tokens, (("at", "an-id-picks-a-row"),)),
         Card("projections", "projections", _projections, (("at", "the-real-head"),)),
         Card("softmax", "softmax", _softmax, (("depth", "all"), ("at", "large-scores-the-naive-version-breaks"))),
         Card("attention", "attention", _attention, (("scaling", "false"),)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from core.topics.exam.question import FLOAT, NEAR, Made, Sheet, agrees, asks, signs, value
+from core.topics.exam.question import FLOAT, NEAR, Made, Sheet, agrees, asks, comes, signs, value
 
 LISTED = 40  # tokens a sum spells out
 NEW = 4  # tokens that are to be written
@@ -15,7 +15,7 @@ TILE = 4
 @asks("pieces", level=1, room="tokens")
 def _pieces(sheet: Sheet, rng: random.Random) -> Made:
     listed = " · ".join(sheet.text.tokens[:LISTED]) + (" …" if sheet.n > LISTED else "")
-    return Made(sheet.n, {"listed": listed}, state=(("at", "your-text-in-pieces"),))
+    return Made(sheet.n, {"listed": listed}, state=(("at", "an-id-picks-a-row"),))
 
 
 @asks("rows", level=2, room="tokens")
@@ -44,7 +44,7 @@ def _qkv(sheet: Sheet, rng: random.Random) -> Made:
     return Made(3 * sheet.n * sheet.config.head_dim, values, state=state)
 
 
-@asks("products", level=2, room="ledger")
+@asks("products", level=2, room="ledger", shown=False)
 def _products(sheet: Sheet, rng: random.Random) -> Made:
     d = sheet.config.head_dim
     return Made(sheet.n**2 * d, dict(n=sheet.n, d=d), state=(("book", "work"),))
@@ -80,7 +80,7 @@ def _cache(sheet: Sheet, rng: random.Random) -> Made:
     return Made(2 * c.n_layers * c.n_kv_heads * c.head_dim * FLOAT * sheet.n, values, state=(("at", "write-on"),))
 
 
-@asks("shared", level=3, room="heads")
+@asks("shared", level=3, room="heads", shown=False)
 def _shared(sheet: Sheet, rng: random.Random) -> Made | None:
     c = sheet.config
     if c.n_kv_heads == 1:
@@ -89,14 +89,14 @@ def _shared(sheet: Sheet, rng: random.Random) -> Made | None:
     return Made(2 * c.n_layers * c.head_dim * FLOAT * sheet.n, values, state=(("kv", "1"),))
 
 
-@asks("rereads", level=3, room="inference")
+@asks("rereads", level=3, room="inference", shown=False)
 def _rereads(sheet: Sheet, rng: random.Random) -> Made:
     every = [sheet.n + i for i in range(NEW)]
     values = dict(n=sheet.n, new=NEW, listed=" + ".join(map(str, every)))
     return Made(sum(every), values, state=(("at", "write-on"),))
 
 
-@asks("valid", level=5, room="inference")
+@asks("valid", level=5, room="inference", shown=False)
 def _valid(sheet: Sheet, rng: random.Random) -> Made | None:
     layers = sheet.config.n_layers
     if sheet.n < 5 or layers < 2:
@@ -106,7 +106,7 @@ def _valid(sheet: Sheet, rng: random.Random) -> Made | None:
     return Made(sheet.n - 1 + (layers - 1) * place, values, state=(("depth", "all"), ("at", "what-a-swap-spoils")))
 
 
-@asks("tiles", level=4, room="efficient")
+@asks("tiles", level=4, room="efficient", shown=False)
 def _tiles(sheet: Sheet, rng: random.Random) -> Made | None:
     side = -(-sheet.n // TILE)
     if side < 2:
@@ -141,5 +141,5 @@ def _rope(sheet: Sheet, rng: random.Random) -> Made | None:
     if not agrees(answer, (query - key) * value(printed)):
         return None
     values = dict(query=sheet.names[query], key=sheet.names[key], at=query, to=key, pair=pair, theta=printed)
-    values["far"] = query - key
+    values |= dict(far=query - key, answer=comes((query - key) * value(printed)))
     return Made(answer, values, state=(("rope_q", str(query)), ("rope_k", str(key)), ("rope_pair", str(pair))))

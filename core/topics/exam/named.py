@@ -41,7 +41,7 @@ def _strongest(sheet: Sheet, rng: random.Random) -> Made | None:
     return None
 
 
-@asks("surprising", level=1, room="model")
+@asks("surprising", level=1, room="model", shown=False)
 def _surprising(sheet: Sheet, rng: random.Random) -> Made | None:
     """Which token did the model expect least?"""
     if sheet.n < 6:
@@ -78,7 +78,12 @@ def _decider(sheet: Sheet, rng: random.Random) -> Made | None:
     options = tuple(f"{layer}.{head}" for layer, head in four)
     left = " · ".join(f"{name} {said((strong | idle)[one])}" for name, one in zip(options, four, strict=True))
     state = (("loud", f"{decider[0]},{decider[1]}"), ("volume", "0"), ("at", "in-a-real-model-turn-one-head-down"))
-    return Made(f"{decider[0]}.{decider[1]}", dict(word=word.token, p=said(word.p), left=left), options, state)
+    return Made(
+        f"{decider[0]}.{decider[1]}",
+        dict(word=word.token, p=said(word.p), by=f"{DECIDES:g}", left=left),
+        options,
+        state,
+    )
 
 
 @torch.inference_mode()

@@ -7,7 +7,7 @@ margin, so that nobody is marked wrong for a rounding.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,7 +28,8 @@ FLOAT = 4  # bytes of a number in this model's cache
 class Question:
     """kind: which of KINDS. answer: a number, or one of `options` where there are any. tolerance: relative.
 
-    values: what fills the holes of its words, as it is printed; the answer follows from these alone. level: 1 to 5.
+    values: what fills the holes of its words, as it is printed; the answer follows from these alone. Where they are
+    rounded, "answer" is what they come to, which is the trace's own within the tolerance. level: 1 to 5.
     room: the topic that teaches it; state: what that room's address says to show it, the text apart.
     """
 
@@ -57,7 +58,7 @@ class Made:
     """What a kind makes of a text: all of a Question that is not the same for every text."""
 
     answer: float | str
-    values: dict[str, str | int]
+    values: Mapping[str, object]
     options: tuple[str, ...] = ()
     state: tuple[tuple[str, str], ...] = ()
 
@@ -67,13 +68,17 @@ Maker = Callable[["Sheet", random.Random], "Made | None"]
 
 @dataclass(frozen=True)
 class Kind:
-    """make: None where the answer would not be unique on this text, or the model has no such part."""
+    """make: None where the answer would not be unique on this text, or the model has no such part.
+
+    shown: can the answer be read or counted in the room, at the question's state? Else it is where such things are told.
+    """
 
     name: str
     level: int
     room: str
     tolerance: float
     make: Maker
+    shown: bool = True
 
     def ask(self, sheet: Sheet, seed: int) -> Question | None:
         """The same text and seed bring the same question, whatever else is asked."""
@@ -87,11 +92,11 @@ class Kind:
 KINDS: dict[str, Kind] = {}
 
 
-def asks(name: str, *, level: int, room: str, tolerance: float = EXACT) -> Callable[[Maker], Maker]:
+def asks(name: str, *, level: int, room: str, tolerance: float = EXACT, shown: bool = True) -> Callable[[Maker], Maker]:
     """Enters a maker into KINDS."""
 
     def enter(make: Maker) -> Maker:
-        KINDS[name] = Kind(name, level, room, tolerance, make)
+        KINDS[name] = Kind(name, level, room, tolerance, make, shown)
         return make
 
     return enter
@@ -169,6 +174,11 @@ def signs(x: float, digits: int = 4) -> str:
 def value(printed: str) -> float:
     """What `said` and `signs` printed, read again: answers follow from what stands on the screen."""
     return float(printed.replace("−", "-").replace(",", ""))
+
+
+def comes(printed: float) -> str:
+    """What a sum of printed numbers comes to, with four digits: whoever types it into a calculator finds the same."""
+    return signs(printed)
 
 
 def agrees(answer: float, printed: float) -> bool:

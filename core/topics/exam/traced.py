@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from core.topics.exam.question import NEAR, Made, Sheet, agrees, asks, cell, said, signs, value
+from core.topics.exam.question import NEAR, Made, Sheet, agrees, asks, cell, comes, said, signs, value
 
 CUTS = (0.9, 0.95, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 MOST = 8  # words a question lists
@@ -30,7 +30,7 @@ def _scale(sheet: Sheet, rng: random.Random) -> Made | None:
     if abs(score) < 0.5 or not agrees(answer, value(printed) / math.sqrt(d)):
         return None
     values = dict(query=sheet.names[row], key=sheet.names[key], layer=layer, head=head, score=printed, d=d)
-    values["root"] = said(math.sqrt(d))
+    values |= dict(root=said(math.sqrt(d)), answer=comes(value(printed) / math.sqrt(d)))
     return Made(answer, values, state=cell(layer, head, row, key, "scaled"))
 
 
@@ -47,6 +47,7 @@ def _rest(sheet: Sheet, rng: random.Random) -> Made | None:
         others = said(1 - float(weights[key]), 4)
         if agrees(float(weights[key]), 1 - value(others)):
             values = dict(query=sheet.names[row], key=sheet.names[key], layer=layer, head=head, others=others)
+            values["answer"] = comes(1 - value(others))
             return Made(float(weights[key]), values, state=cell(layer, head, row, key, "weights"))
     return None
 
@@ -62,9 +63,12 @@ def _ratio(sheet: Sheet, rng: random.Random) -> Made | None:
         less, more = sorted(rng.sample(range(row + 1), 2), key=lambda i: scores[i])
         gap, answer = float(scores[more] - scores[less]), float(np.exp(scores[more] - scores[less]))
         a, b = said(float(scores[more])), said(float(scores[less]))
-        if 0.3 < gap < 4 and agrees(answer, math.exp(value(a) - value(b))):
-            values = dict(query=sheet.names[row], more=sheet.names[more], less=sheet.names[less], a=a, b=b)
-            values |= dict(layer=layer, head=head, gap=said(gap))
+        printed = math.exp(value(a) - value(b))
+        if 0.3 < gap < 4 and agrees(answer, printed):
+            values: dict[str, object] = dict(
+                query=sheet.names[row], more=sheet.names[more], less=sheet.names[less], a=a, b=b
+            )
+            values |= dict(layer=layer, head=head, gap=said(value(a) - value(b)), answer=comes(printed))
             return Made(answer, values, state=cell(layer, head, row, more, "weights"))
     return None
 
@@ -81,8 +85,11 @@ def _share(sheet: Sheet, rng: random.Random) -> Made | None:
         key = rng.randrange(3)
         weight = float(sheet.of(layer, "weights")[head, 2, key])
         if 0.1 < weight < 0.9 and np.abs(scores).max() < 8 and agrees(weight, float(read[key] / read.sum())):
-            values = dict(a=shown[0], b=shown[1], c=shown[2], key=sheet.names[key], query=sheet.names[2])
-            values |= dict(layer=layer, head=head, total=signs(float(read.sum())), part=signs(float(read[key])))
+            values: dict[str, object] = dict(
+                a=shown[0], b=shown[1], c=shown[2], key=sheet.names[key], query=sheet.names[2]
+            )
+            part, total = signs(float(read[key])), signs(float(read.sum()))
+            values |= dict(layer=layer, head=head, part=part, total=total, answer=comes(value(part) / value(total)))
             typed = " ".join(x.replace("−", "-") for x in shown)
             return Made(weight, values, state=(("scores_of", "typed"), ("scores", typed)))
     return None
@@ -100,7 +107,7 @@ def _mixture(sheet: Sheet, rng: random.Random) -> Made | None:
         w, v = [said(float(x)) for x in weights], [said(float(x)) for x in values_of]
         answer, printed = float(weights @ values_of), sum(value(a) * value(b) for a, b in zip(w, v, strict=True))
         if abs(answer) > 0.05 and weights.min() > 0.02 and agrees(answer, printed):
-            values = dict(query=sheet.names[2], number=number, layer=layer, head=head)
+            values = dict(query=sheet.names[2], number=number, layer=layer, head=head, answer=comes(printed))
             values |= {name: x for names, xs in (("abc", w), ("uvw", v)) for name, x in zip(names, xs, strict=True)}
             values |= {f"key{i}": sheet.names[i] for i in range(3)}
             state = (("layer", str(layer)), ("head", str(head)), ("step", "z"), ("zcell", f"2,{number}"))
@@ -121,7 +128,8 @@ def _rms(sheet: Sheet, rng: random.Random) -> Made | None:
     printed, answer = signs(total), math.sqrt(total / d)
     if not agrees(answer, math.sqrt(value(printed) / d)):
         return None
-    values = dict(word=sheet.names[place], block=block, d=d, total=printed, mean=signs(total / d))
+    values = dict(word=sheet.names[place], block=block, d=d, total=printed, mean=signs(value(printed) / d, 5))
+    values["answer"] = comes(math.sqrt(value(str(values["mean"]))))
     return Made(answer, values, state=(("station", str(block)),))
 
 
@@ -134,10 +142,11 @@ def _gate(sheet: Sheet, rng: random.Random) -> Made | None:
     gate, up = (sheet.of(block, f"ffn_{name}")[-1].astype(np.float64) for name in ("gate", "up"))
     for neuron in rng.sample(range(len(gate)), min(200, len(gate))):
         g, u = said(float(gate[neuron])), said(float(up[neuron]))
-        open_at = value(g) / (1 + math.exp(-value(g)))
+        open_at = value(signs(value(g) / (1 + math.exp(-value(g))), 5))
         answer = float(gate[neuron] / (1 + math.exp(-gate[neuron])) * up[neuron])
         if 0.3 < abs(gate[neuron]) < 8 and abs(up[neuron]) > 0.4 and agrees(answer, open_at * value(u)):
-            values = dict(word=sheet.names[-1], block=block, neuron=neuron, g=g, u=u, open=signs(open_at))
+            values = dict(word=sheet.names[-1], block=block, neuron=neuron, g=g, u=u, open=signs(open_at, 5))
+            values["answer"] = comes(open_at * value(u))
             return Made(answer, values, state=(("ffn_block", str(block)), ("ffn_neuron", str(neuron))))
     return None
 
@@ -145,18 +154,18 @@ def _gate(sheet: Sheet, rng: random.Random) -> Made | None:
 # ---- what the model expects ----
 
 
-@asks("nats", level=2, room="model", tolerance=NEAR)
+@asks("nats", level=2, room="model", tolerance=NEAR, shown=False)
 def _nats(sheet: Sheet, rng: random.Random) -> Made | None:
     """What one token cost when it came."""
     for place in rng.sample(range(1, sheet.n), sheet.n - 1):
         loss = -float(sheet.logs[place - 1])
         p = signs(math.exp(-loss), 3)
         if 0.5 < loss < 9 and agrees(loss, -math.log(value(p))):
-            return Made(loss, dict(word=sheet.names[place], place=place, p=p))
+            return Made(loss, dict(word=sheet.names[place], place=place, p=p, answer=comes(-math.log(value(p)))))
     return None
 
 
-@asks("perplexity", level=3, room="theory", tolerance=NEAR)
+@asks("perplexity", level=3, room="theory", tolerance=NEAR, shown=False)
 def _perplexity(sheet: Sheet, rng: random.Random) -> Made | None:
     if sheet.n < 3:
         return None
@@ -164,10 +173,10 @@ def _perplexity(sheet: Sheet, rng: random.Random) -> Made | None:
     printed, answer = said(loss), math.exp(loss)
     if loss > 9 or not agrees(answer, math.exp(value(printed))):
         return None
-    return Made(answer, dict(loss=printed))
+    return Made(answer, dict(loss=printed, answer=comes(math.exp(value(printed)))))
 
 
-@asks("heat", level=3, room="softmax", tolerance=NEAR)
+@asks("heat", level=3, room="softmax", tolerance=NEAR, shown=False)
 def _heat(sheet: Sheet, rng: random.Random) -> Made | None:
     """How many times likelier the first word is than the second at T = 2, from their ratio at T = 1."""
     second, first = np.sort(sheet.next)[-2:]
@@ -177,7 +186,7 @@ def _heat(sheet: Sheet, rng: random.Random) -> Made | None:
     printed, answer = signs(ratio), math.sqrt(ratio)
     if not 1.2 < ratio < 1e6 or not agrees(answer, math.sqrt(value(printed))):
         return None
-    return Made(answer, dict(ratio=printed), state=(("temperature", "2"),))
+    return Made(answer, dict(ratio=printed, answer=comes(math.sqrt(value(printed)))), state=(("temperature", "2"),))
 
 
 @asks("nucleus", level=2, room="inference")

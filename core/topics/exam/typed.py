@@ -6,7 +6,21 @@ import re
 import unicodedata
 
 LONGEST = 40
-UNITS = ("bytes", "byte", "b", "nats", "nat", "radians", "rad", "times", "tokens", "token", "words", "cells", "x")
+UNITS: tuple[str, ...] = (
+    "bytes",
+    "byte",
+    "b",
+    "nats",
+    "nat",
+    "radians",
+    "rad",
+    "times",
+    "tokens",
+    "token",
+    "words",
+    "cells",
+    "x",
+)
 UNITS += ("字节", "纳特", "弧度", "倍", "个", "次", "格", "层")
 NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)(e[+-]?\d{1,3})?")
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from core.lab import text as sentence
 from core.tokenizer import Reading
 from core.topics.exam import questions as qs
 from core.topics.exam import typed
-from core.topics.exam.question import Question
+from core.topics.exam.question import KINDS, Question
 from pages.shared import address, controls, frame, handout, headings, spine, story
 from pages.shared.text import _, filled, lang, prose, say, sections
 
@@ -73,11 +74,21 @@ def _paper(reading: Reading) -> None:
 def _said(question: Question, part: int) -> str:
     """0: what is asked, 1: the hint, 2: the sum; its holes filled."""
     parts = sections(lang(), "exam")[f"ask_{question.kind}"].split("\n\n")
-    return filled(parts[part], answer=_answer(question), **question.told)
+    return _bare(filled(parts[part], **question.told | {"answer": _answer(question)}))
+
+
+def _bare(summed: str) -> str:
+    """Brackets round a number are for its minus."""
+    summed = re.sub(r"(?<=[×−] )\((\d[\d.]*)\)", r"\1", summed)
+    return re.sub(
+        r"(?<=[×−])（(\d[\d.]*)）(?=(.?))", lambda found: f" {found[1]}{'' if found[2] == '）' else ' '}", summed
+    )
 
 
 def _answer(question: Question) -> str:
-    """As the sum prints it: counts to the last one, everything else with four digits."""
+    """As the sum prints it: what its printed numbers come to, counts to the last one."""
+    if "answer" in question.told:
+        return question.told["answer"]
     if isinstance(question.answer, str):
         return question.answer
     if not question.tolerance:
@@ -166,7 +177,8 @@ def _way(question: Question, text: str) -> None:
     said = dict(question.state) | {"lang": lang()}
     said |= {controls.TEXT: text} if text != sentence.SENTENCE else {}
     said |= {"ffn_text": text} if question.room == "feedforward" and len(text) <= 1500 else {}
-    st.page_link(frame.path_of(entry), label=f"{_('See it')} →", query_params=said)
+    label = _("See it") if KINDS[question.kind].shown else _("To its room")
+    st.page_link(frame.path_of(entry), label=f"{label} →", query_params=said)
 
 
 def _entry(room: str) -> frame.Entry | None:
@@ -207,5 +219,5 @@ def card() -> None:
 
 def rooms() -> list[str]:
     """The rooms that questions come from, in reading order."""
-    asked = {kind.room for kind in qs.KINDS.values()}
+    asked = {kind.room for kind in KINDS.values()}
     return [room for room in map(frame.topic_of, (entry.file for entry in frame.entries())) if room in asked]

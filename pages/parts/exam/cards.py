@@ -19,19 +19,19 @@ LONGEST = 2000  # characters of one's own answer
 
 def draw(reading: Reading | None = None) -> None:
     """At the idea a fold, shut; deeper a section."""
-    text = sentence.of(_reading() if reading is None else reading)
+    reading = _reading() if reading is None else reading
     if spine.deep():
         headings.section("Interview cards")
-        st.fragment(_one)(text)
+        st.fragment(_one)(reading)
     else:
-        headings.fold("Interview cards", lambda: st.fragment(_one)(text), len(IDS))
+        headings.fold("Interview cards", lambda: st.fragment(_one)(reading), len(IDS))
 
 
 def _reading() -> Reading:
     return sentence.read(controls.text(sentence.SENTENCE))
 
 
-def _one(text: sentence.Text) -> None:
+def _one(reading: Reading) -> None:
     prose("exam", "cards")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         named = {id: _called(id) for id in IDS}
@@ -47,7 +47,7 @@ def _one(text: sentence.Text) -> None:
             st.button(_("Turn the card"), key="card_turn", on_click=_turn, args=(id,))
         if turned or address.now("depth") == "teach":
             with st.container(key="solution_card"):
-                _back(cards.CARDS[id], text, answer, mistake)
+                _back(cards.CARDS[id], reading, answer, mistake)
 
 
 def _turn(id: str) -> None:
@@ -75,16 +75,16 @@ def _own(id: str) -> None:
     )
 
 
-def _back(card: cards.Card, text: sentence.Text, answer: str, mistake: str) -> None:
-    numbers = {name: _printed(value) for name, value in cards.facts(text, card.id).items()}
+def _back(card: cards.Card, reading: Reading, answer: str, mistake: str) -> None:
+    numbers = {name: _printed(value) for name, value in cards.facts(sentence.of(reading), card.id).items()}
     st.markdown(filled(answer, **numbers))
     st.markdown(f"**{_('Common mistake')}:** {filled(mistake, **numbers)}")
     if card.room != "exam":
         entry = next(entry for entry in frame.entries() if frame.topic_of(entry.file) == card.room)
         say("Could you also say why? Here one can look:")
-        st.page_link(
-            frame.path_of(entry), label=f"{_(entry.title)} →", query_params=dict(card.state) | {"lang": lang()}
-        )
+        said = dict(card.state) | {"lang": lang()}
+        said |= {controls.TEXT: reading.text} if reading.text != sentence.SENTENCE else {}
+        st.page_link(frame.path_of(entry), label=f"{_(entry.title)} →", query_params=said)
 
 
 def _printed(value: int | float | str) -> str:

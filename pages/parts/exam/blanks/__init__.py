@@ -8,6 +8,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from core.topics.exam import blanks as bl
 from pages.shared.pictures import live, palette
 from pages.shared.text import _
 
@@ -70,7 +71,7 @@ def show(
         "colours": palette.roles(blank="a", lit="warn", quiet="quiet", row="q", column="k"),
         "words": {
             "keys": _("Arrow keys move among the choices, Enter takes one."),
-            "weights": _("weights of one head"),
+            "weights": _("weights of head {head}").format(head="{}.{}".format(*bl.HEAD)),
             "chosen": _("chosen"),
             "lit": _("lit"),
             "dark": _("dark"),

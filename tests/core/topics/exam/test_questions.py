@@ -189,6 +189,7 @@ BY_HAND = {
     "scale": lambda q: q.score / math.sqrt(48),
     "rest": lambda q: 1 - q.others,
     "ratio": lambda q: math.exp(q.a - q.b),
+    "share": lambda q: q.part / q.total,
     "mixture": lambda q: q.a * q.u + q.b * q.v + q.c * q.w,
     "rms": lambda q: math.sqrt(q.total / 288),
     "gate": lambda q: q.g * _sigmoid(q.g) * q.u,
@@ -209,7 +210,11 @@ def test_whoever_reckons_with_the_printed_numbers_is_right(asked, kind):
                     holes[name] = number(said)
                 except ValueError:
                     continue
-            assert questions[kind].right(BY_HAND[kind](SimpleNamespace(**holes))), questions[kind]
+            reckoned = BY_HAND[kind](SimpleNamespace(**holes))
+            assert questions[kind].right(reckoned), questions[kind]
+            assert holes["answer"] == pytest.approx(reckoned, rel=6e-4), (
+                "the sum that is shown comes out on a calculator"
+            )
 
 
 def test_a_near_miss_is_a_miss(asked):
