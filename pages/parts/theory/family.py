@@ -54,6 +54,9 @@ ABOVE = {
     "t5",
     "bert",
 }  # names that stand over their mark
+NARROW = {"attention", "transformer", "gpt1", "bert", "gpt2", "t5", "kaplan", "gpt3", "vit", "flash", "llama3", "mla"}
+NARROW |= {"deepseek3"}  # names that a telephone has room for; the others when pointed at
+WIDE = 460  # px of years from which all names fit
 NAMED = ("gpt1", "gpt2", "gpt3", "gpt4", "llama3", "deepseek3")  # on the trends; the others when pointed at
 LANES = ("encoder", "vision", "both", "decoder", "idea")
 TEXT = ("the", "cat", "sat", "on", "the", "mat", "and", "slept")
@@ -157,7 +160,8 @@ def _tree(branch: str, whole: bool) -> None:
     for up in (True, False):
         held = [row for row in rows if row["above"] == up]
         written = alt.Chart(alt.InlineData(held)).mark_text(dy=-13 if up else 15, fontSize=11, color=ink)
-        texts.append(written.encode(x=x, y=y, text="name:N"))
+        fits = alt.condition(f"width > {WIDE} || datum.narrow", "name:N", alt.value(""))
+        texts.append(written.encode(x=x, y=y, text=fits))
     says = _("A family tree over the years: encoders, vision, both, decoders.")
     chart = alt.layer(_limbs(rows, x, y), _marks(rows, x, y), *texts).properties(
         height=(44 if whole else 34) * len(lanes) + 24
@@ -212,6 +216,7 @@ def _row(event: fm.Event) -> dict[str, Any]:
         "size": size,
         "paper": f"arXiv {event.paper}" if "." in event.paper else event.paper,
         "above": event.id in ABOVE,
+        "narrow": event.id in NARROW,
         "unconfirmed": bool(event.told),
     }
 
