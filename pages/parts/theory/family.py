@@ -164,7 +164,7 @@ def _tree(branch: str, whole: bool) -> None:
         texts.append(written.encode(x=x, y=y, text=fits))
     says = _("A family tree over the years: encoders, vision, both, decoders.")
     chart = alt.layer(_limbs(rows, x, y), _marks(rows, x, y), *texts).properties(
-        height=(44 if whole else 34) * len(lanes) + 24
+        height=(48 if whole else 34) * len(lanes) + 24
     )
     figures.show(chart, key="tree", says=says, chosen=_press)
 
