@@ -23,8 +23,8 @@ if spine.deep():
     headings.section("Which heads carry it")
     st.fragment(sky.heads)(demo)
 
-# One layer is one gradient step.
-headings.section("One layer is one gradient step")
+# Points, a line: one layer is one gradient step.
+headings.section("Points in the prompt, a line as the answer")
 line.layers()
 if spine.deep():
     headings.section("Who draws the line?")
@@ -47,7 +47,7 @@ st.fragment(collapse.section)(given)
 if spine.deep():
     headings.section("A dictionary, softly")
     st.fragment(lookup.dictionary)()
-    headings.section("How near do real heads come")
+    headings.section("How near do real heads come?")
     st.fragment(lookup.heads)(given)
     headings.section("One word, two sentences")
     st.fragment(lookup.contextual)()
@@ -83,7 +83,7 @@ spine.offer(
     N_("A law of our own"),
     N_("Published laws"),
     N_("A dictionary, softly"),
-    N_("How near do real heads come"),
+    N_("How near do real heads come?"),
     N_("One word, two sentences"),
     N_("Any map at all"),
     N_("Why any map"),

@@ -61,6 +61,9 @@ def test_points_are_set_and_taken_away_by_hand_and_by_keys(visitor):
 def test_a_slider_turns_the_line_without_the_server(visitor):
     visit = visitor().open("/theory?depth=all", ready=f"{LINE} canvas")
     page = visit.page
+    page.get_by_role("radio", name="leaning towards them").click()
+    page.locator(".live[data-key=given_ways] canvas").first.wait_for()
+    visit.settle()
     page.evaluate(WATCH)
     for key in ("given", "given_ways"):
         board = page.locator(f".live[data-key={key}]")

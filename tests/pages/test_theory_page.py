@@ -51,6 +51,10 @@ def test_nothing_is_told_before_it_is_guessed():
     assert "guess first" in told
     assert "copies what followed" not in told.split("Looks right")[0]
     assert "the same line" not in told
+    assert "one step from" not in told
+    assert not any("gradient" in caption for caption in picture(app, "given")[0]["captions"])
+    with pytest.raises(AssertionError):
+        picture(app, "given_ways")
 
 
 @pytest.mark.parametrize("guess", ["one", "few", "many", "never", "?"])
@@ -134,7 +138,7 @@ def test_errors_are_told_as_they_were_recorded():
 
 def test_a_link_restores_everything():
     link = dict(sky_claim="The sun is cold.", sky_other="The box", sky_k="7", given_points="5,10", given_lambda="1")
-    app = open_page(PAGE, **link)
+    app = open_page(PAGE, **link, given_one="step")
     assert {word: address(app)[word] for word in link} == link
     assert picture(app, "given_ways")[0]["slider"]["at"] == ln.LAMBDAS.index(1.0)
 
@@ -155,3 +159,24 @@ def test_any_text_and_any_address_give_a_page(junk, guessed):
     app = open_page(PAGE, **junk, **guessed)
     assert not app.exception
     assert not [label for label in labels(app) if "\\" in label]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_mistakes_say_what_was_proved_and_measured(lang):
+    said = bare(open_page(PAGE, lang=lang, at="common-mistakes"))
+    assert "«" not in said
+    begin = {"en": "Turing complete, so", "zh": "图灵完备的，所以"}[lang]
+    told = said[said.index(begin) :]
+    assert " 68 " in told.split("D/N")[0], "steps read rightly with float16"
+    assert " 93" in told.split("D/N")[0]
+    assert " 18" in told.split("D/N")[0]
+    assert "0.076" in told.split("D/N")[1]
+
+
+def test_what_a_budget_reads_is_c_over_6n():
+    app = open_page(PAGE)
+    app.number_input(key="scale_tokens").set_value(1.4).run()
+    assert "Right." in bare(app)
+    app.number_input(key="scale_tokens").set_value(8.2).run()
+    assert "C = 6ND" in bare(app)
+    assert "Not yet." in bare(app)

@@ -63,6 +63,9 @@ def test_no_answer_before_its_guess():
     assert "39.45" not in everything
     assert "pentagon" not in everything
     assert "learn it by heart" not in everything
+    assert "permutation-equivariant" not in everything
+    with pytest.raises(AssertionError):
+        picture(app, "proof_stairs")
 
 
 def test_grids_tape_and_arrows_are_cores():

@@ -100,7 +100,7 @@ def test_the_surface_waits_in_its_fold():
 @pytest.mark.parametrize("branch", fm.BRANCHES)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_branch_has_its_mask_its_input_and_its_count(branch, lang):
-    app = open_page(PAGE, branch=branch, lang=lang, depth="idea")
+    app = open_page(PAGE, branch=branch, lang=lang)
     assert not app.exception
     _meta, arrays = picture(app, "branch_mask")
     np.testing.assert_array_equal(arrays["values"][0], fm.mask(branch))
@@ -110,11 +110,12 @@ def test_every_branch_has_its_mask_its_input_and_its_count(branch, lang):
         np.testing.assert_allclose(picture(app, "patches")[1]["values"], fm.cut_image(), atol=1e-3)
 
 
-def test_the_tree_grows_with_the_depth_and_marks_what_was_never_confirmed():
-    idea, deep = (chart(open_page(PAGE, depth=depth), "lane") for depth in ("idea", "all"))
-    named = [{row["name"] for row in rows if row.get("name")} for rows in (idea, deep)]
-    assert named[0] < named[1]
-    assert {"GPT-4?", "BERT", "ViT"} <= named[0]
+def test_the_tree_marks_what_was_never_confirmed_and_a_telephone_names_fewer():
+    deep = chart(open_page(PAGE), "lane")
+    assert {"GPT-4?", "BERT", "ViT"} <= {row["name"] for row in deep if row.get("name")}
+    narrow = {row["name"] for row in deep if row.get("narrow")}
+    assert {"BERT", "GPT-3", "DeepSeek-V3"} <= narrow
+    assert not {"GPT-4?", "Mixtral", "Llama 2", "Flash-2", "Chinchilla"} & narrow, "they lay on one another"
     sizes = {row["name"]: row["size"] for row in deep if row.get("name")}
     assert "unconfirmed" in sizes["GPT-4?"]
     assert sizes["GPT-3"] == "174,604,259,328"

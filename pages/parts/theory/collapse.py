@@ -86,7 +86,7 @@ def _lines(runs: dict[str, co.Run], trained: np.ndarray) -> None:
     values = np.stack(
         [*(runs[name].different for name in NAMES), np.broadcast_to(trained, runs["whole"].different.shape)]
     )
-    said = _("after the last block: {all} · attention alone {bare}")
+    said = _("after the last block: FFN and mask {all} · no FFN, no mask {bare}")
     captions = [
         said.format(all=f"{runs['whole'].different[i, -1]:.3f}", bare=f"{runs['bare'].different[i, -1]:.3f}")
         for i in range(len(co.SKIPS))
@@ -95,7 +95,7 @@ def _lines(runs: dict[str, co.Run], trained: np.ndarray) -> None:
         live.Picture(
             key="collapse",
             quantity="different",
-            says=_("How different the words are before the blocks and after each, with less and less of every skip."),
+            says=_("How different the words are before the blocks and after each, with more and more of every skip."),
             slider=SKIP.slider(together=True),
             captions=captions,
             released=SKIP.receive,

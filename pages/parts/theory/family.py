@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.topics.theory import family as fm
-from pages.shared import controls, frame, spine
+from pages.shared import controls, frame
 from pages.shared.pictures import figures, live, matrix, tiles
 from pages.shared.text import N_, _, filled, prose
 
@@ -19,7 +19,7 @@ NAMES = {
     "idea": N_("ideas"),
 }
 ROLES = {"both": "a", "encoder": "q", "decoder": "v", "vision": "warn", "idea": "quiet"}
-MODELS = {"both": "Transformer (base)", "encoder": "BERT-base", "decoder": "GPT-1", "vision": "ViT-B/16"}
+MODELS = {"both": "Transformer, 2017", "encoder": "BERT-base", "decoder": "GPT-1", "vision": "ViT-B/16"}
 CALLED = {
     "attention": N_("attention"),
     "transformer": "Transformer",
@@ -41,7 +41,6 @@ CALLED = {
     "mla": "MLA",
     "deepseek3": "DeepSeek-V3",
 }
-SHORT = ("attention", "transformer", "gpt1", "bert", "gpt2", "t5", "gpt3", "vit", "gpt4", "deepseek3")  # at the idea
 ABOVE = {
     "transformer",
     "kaplan",
@@ -54,6 +53,9 @@ ABOVE = {
     "t5",
     "bert",
 }  # names that stand over their mark
+NARROW = {"attention", "transformer", "gpt1", "bert", "gpt2", "t5", "kaplan", "gpt3", "vit", "flash", "llama3", "mla"}
+NARROW |= {"deepseek3"}  # names that a telephone has room for; the others when pointed at
+WIDE = 460  # px of years from which all names fit
 NAMED = ("gpt1", "gpt2", "gpt3", "gpt4", "llama3", "deepseek3")  # on the trends; the others when pointed at
 LANES = ("encoder", "vision", "both", "decoder", "idea")
 TEXT = ("the", "cat", "sat", "on", "the", "mat", "and", "slept")
@@ -64,7 +66,7 @@ BRANCH = controls.Setting("branch", "both")
 def family() -> None:
     """The tree, the branch that is pressed, its mask and its input."""
     branch = controls.choice("Branch", {one: NAMES[one] for one in fm.BRANCHES}, "both", key="branch", hide_label=True)
-    _tree(branch, spine.deep())
+    _tree(branch)
     left, right = st.columns([2, 3], gap="medium")
     with left:
         _mask(branch)
@@ -142,37 +144,34 @@ def _patches() -> None:
 # ---- the tree over the years ----
 
 
-def _tree(branch: str, whole: bool) -> None:
+def _tree(branch: str) -> None:
     """Marks over years, one lane a branch, lines from parent to child; pressing one chooses its branch."""
     import altair as alt
 
-    events = [event for event in fm.EVENTS if whole or event.id in SHORT]
-    lanes = [lane for lane in LANES if any(event.kind == lane for event in events)]
     rows = [
-        _row(event) | {"now": event.kind == branch, "lane": lanes.index(event.kind), figures.CHOSEN: event.kind}
-        for event in events
+        _row(event) | {"now": event.kind == branch, "lane": LANES.index(event.kind), figures.CHOSEN: event.kind}
+        for event in fm.EVENTS
     ]
-    x, y = _places(lanes)
+    x, y = _places()
     ink, texts = figures.colour("quiet"), []
     for up in (True, False):
         held = [row for row in rows if row["above"] == up]
         written = alt.Chart(alt.InlineData(held)).mark_text(dy=-13 if up else 15, fontSize=11, color=ink)
-        texts.append(written.encode(x=x, y=y, text="name:N"))
+        fits = alt.condition(f"width > {WIDE} || datum.narrow", "name:N", alt.value(""))
+        texts.append(written.encode(x=x, y=y, text=fits))
     says = _("A family tree over the years: encoders, vision, both, decoders.")
-    chart = alt.layer(_limbs(rows, x, y), _marks(rows, x, y), *texts).properties(
-        height=(44 if whole else 34) * len(lanes) + 24
-    )
+    chart = alt.layer(_limbs(rows, x, y), _marks(rows, x, y), *texts).properties(height=48 * len(LANES) + 24)
     figures.show(chart, key="tree", says=says, chosen=_press)
 
 
-def _places(lanes: list[str]) -> tuple[Any, Any]:
+def _places() -> tuple[Any, Any]:
     """Both axes: years, and one lane a branch."""
     import altair as alt
 
     x = alt.X("when:Q", title=None, scale=alt.Scale(domain=[2014, 2025.6]), axis=alt.Axis(format="d", tickCount=11))
-    labels = "[" + ",".join(f"'{_(NAMES[lane])}'" for lane in lanes) + "][datum.value]"
-    axis = alt.Axis(values=list(range(len(lanes))), labelExpr=labels, grid=False)
-    return x, alt.Y("lane:Q", title=None, scale=alt.Scale(domain=[len(lanes) - 0.5, -0.6]), axis=axis)
+    labels = "[" + ",".join(f"'{_(NAMES[lane])}'" for lane in LANES) + "][datum.value]"
+    axis = alt.Axis(values=list(range(len(LANES))), labelExpr=labels, grid=False)
+    return x, alt.Y("lane:Q", title=None, scale=alt.Scale(domain=[len(LANES) - 0.5, -0.6]), axis=axis)
 
 
 def _marks(rows: list[dict[str, Any]], x: Any, y: Any) -> Any:
@@ -212,6 +211,7 @@ def _row(event: fm.Event) -> dict[str, Any]:
         "size": size,
         "paper": f"arXiv {event.paper}" if "." in event.paper else event.paper,
         "above": event.id in ABOVE,
+        "narrow": event.id in NARROW,
         "unconfirmed": bool(event.told),
     }
 

@@ -11,7 +11,7 @@ from pages.parts.theory import board
 from pages.shared import controls, frame, spine
 from pages.shared.asks import predict
 from pages.shared.pictures import figures, live
-from pages.shared.text import N_, _, prose
+from pages.shared.text import N_, _, prose, say
 
 POINTS = controls.Setting(
     "given_points",
@@ -66,8 +66,8 @@ def layers() -> None:
         if predict.answer("given_one") is not None:
             gaps = dict(one=figures.number(found.gap_one), all=figures.number(found.gap))
             prose("theory", "line_equal", **gaps, depth=ln.DEPTH, rate=f"{ln.RATE:g}")
-        if spine.deep():
-            prose("theory", "line_formula")
+            if spine.deep():
+                prose("theory", "line_formula")
         st.button(_("The first points again"), key="given_first", on_click=POINTS.forget)
 
 
@@ -95,15 +95,20 @@ def prediction(found: ln.Lines) -> None:
 
 
 def _captions(given: ln.Points, found: ln.Lines) -> list[str]:
-    """Slope and height at every stop, and how far the layers are from as many steps."""
+    """Slope and height at every stop; once it is guessed, how far the layers are from as many steps."""
     steps = ln.by_steps(given)
+    said = _("{n} layers: slope {slope}, height {height}")
+    captions = [
+        said.format(n=n, slope=figures.number(float(a)), height=figures.number(float(b)))
+        for n, (a, b) in enumerate(steps)
+    ]
+    if predict.answer("given_one") is None:
+        return captions
     gaps = np.abs(found.hand - ln.straight(steps)).max(-1)
-    told = _("{n} layers: slope {slope}, height {height} · {n} gradient steps: apart by {gap}")
+    told = _("{told} · {n} gradient steps: apart by {gap}")
     return [
-        told.format(
-            n=n, slope=figures.number(float(a)), height=figures.number(float(b)), gap=figures.number(float(gap))
-        )
-        for n, ((a, b), gap) in enumerate(zip(steps, gaps, strict=True))
+        told.format(told=caption, n=n, gap=figures.number(float(gap)))
+        for n, (caption, gap) in enumerate(zip(captions, gaps, strict=True))
     ]
 
 
@@ -112,6 +117,9 @@ def _captions(given: ln.Points, found: ln.Lines) -> list[str]:
 
 def drawn() -> None:
     """The trained layer, the small decoder, and ridge under the finger, over twice the trained range."""
+    if predict.answer("given_one") is None:
+        say("First the guess above: this picture follows it.")
+        return
     given = points()
     found = frame.cached(ln.run, given)
     prose("theory", "drawn", given=nets.GIVEN, size=f"{nets.size():,}", most=ln.MOST)

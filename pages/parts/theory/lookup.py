@@ -224,7 +224,7 @@ def _likeness(found: cx.Copies) -> None:
         ),
         np.stack([found.cosine, found.strangers]),
         depths,
-        [Series(_("the two copies"), "a", dots=True), Series(_("two words by luck"), "quiet", dash=True)],
+        [Series(_("the two copies"), "a", dots=True), Series(_("two words at random"), "quiet", dash=True)],
         x=Axis(_("blocks passed")),
         y=Axis(_("cosine"), low=-0.1, high=1.05),
         tall=260,

@@ -89,12 +89,6 @@ def _grid(kind: str, found: mc.Learned, bound: float) -> None:
 
 def _widths() -> None:
     found = frame.cached(mc.learned)
-    series, values = [], []
-    for kind in by_heart.KINDS:
-        for width, right in zip(by_heart.WIDTHS, found.right[kind], strict=True):
-            name = f"{_(KINDS[kind])}, {width}"
-            series.append(Series(name, "a" if kind == "positions" else "k", dash=width != by_heart.DRAWN[kind]))
-            values.append(right)
     rows = "\n".join(
         f"| {width} | "
         + " | ".join(
@@ -112,6 +106,9 @@ def _widths() -> None:
 
 def proof() -> None:
     """Three cards: stairs, names for all places, and an FFN that fills in the answers."""
+    if predict.answer(GUESS) is None:
+        say("First the guess above: this picture tells its answer.")
+        return
     prose("theory", "conditions")
     found = frame.cached(mc.imitated)
     at = mc.PIECES.index(PIECES.default)
@@ -127,9 +124,9 @@ def _stairs(found: mc.Imitated, at: int, doubled: int) -> None:
         "theory",
         "card_stairs",
         few=mc.PIECES[at],
-        off=f"{off[at]:.2f}",
+        off=f"{off[at]:.3f}",
         many=mc.PIECES[doubled],
-        less=f"{off[doubled]:.2f}",
+        less=f"{off[doubled]:.3f}",
     )
     _curve("stairs", found.stairs, found, hidden=False)
 

@@ -59,7 +59,7 @@ def _ask(found: pk.Frames) -> None:
 
 
 def _arrows(found: pk.Frames) -> None:
-    said = _("{kept} of {features} kept · error {loss} of keeping two")
+    said = _("{kept} of {features} kept · error {loss} × that of keeping two")
     captions = [
         said.format(kept=kept, features=packed.FEATURES, loss=f"{loss:.2f}")
         for kept, loss in zip(found.kept, found.loss, strict=True)

@@ -6,19 +6,21 @@ from core.lab import subject
 from core.nets import line as nets
 from core.topics.theory import copies as cp
 from core.topics.theory import line as ln
-from pages.parts.theory import line
+from core.topics.theory import scaling as sc
+from core.topics.theory import tape as tp
+from pages.parts.theory import line, scaling
 from pages.shared import frame, spine
 from pages.shared.asks import check as checks
 from pages.shared.asks import mistakes
 from pages.shared.pictures import code, figures
 from pages.shared.text import N_
 
-MISTAKES = ["green", "training", "descent", "xie", "ridge"]
+MISTAKES = ["green", "training", "descent", "xie", "ridge", "universal", "turing", "twenty", "kaplan"]
 ASKED = 4  # copies, as in the guess
 
 
 def check(found: cp.Copies) -> None:
-    """What one more copy adds to the cache; what one layer says of one point."""
+    """What one more copy adds to the cache; what one layer says of one point; what a budget reads."""
     config = subject.config()
     a_token = 2 * config.n_layers * config.n_kv_heads * config.head_dim
     checks.number(
@@ -48,11 +50,26 @@ def check(found: cp.Copies) -> None:
         x=figures.number(x, 1),
         y=figures.number(y, 1),
     )
+    n, d = sc.CHINCHILLA
+    checks.number(
+        N_(
+            "The budget of Gopher, «c» operations, is spent on «n» parameters. How many tokens can they read, in units of 10¹²?"
+        ),
+        sc.GOPHER / (6 * n) / 1e12,
+        key="scale_tokens",
+        hint=N_("Six operations for every parameter and token: C = 6ND."),
+        how=N_("D = C / 6N = «answer» · 10¹². Chinchilla itself read «d»."),
+        tolerance=0.03,
+        c=figures.power(sc.GOPHER, 2),
+        n=figures.power(n),
+        d=figures.power(d),
+    )
 
 
 def common_mistakes() -> None:
     claim = cp.read(cp.CLAIM)
     assert claim is not None
+    ours, theirs = scaling.numbers(), scaling.published_numbers()
     found, recorded = frame.cached(cp.run, cp.Demo(claim)), frame.cached(cp.recorded)
     mistakes.show(
         "theory",
@@ -64,6 +81,10 @@ def common_mistakes() -> None:
         all=f"{found.parameters:,}",
         pairs=recorded.pairs,
         more=recorded.more,
+        whole=tp.STEPS,
+        steps=frame.cached(tp.horizons)["float16", 0],
+        **{name: ours[name] for name in ("known", "upper", "upper_nets")},
+        **{name: theirs[name] for name in ("c", "ratio", "refit_ratio")},
     )
 
 
