@@ -47,6 +47,14 @@ test("lines", () => {
   assert.equal(lines.told(view), "n 1 … 3; loss: 6.000 … 4.000. n 2, loss 5.000");
 });
 
+test("an axis has at least two numbers, on a log scale within one ten as well", () => {
+  assert.deepEqual(lines.ticks(1.9, 9.6, true, 6), [2, 5]);
+  assert.deepEqual(lines.ticks(8, 200, true, 3), [10, 20, 50, 100, 200]);
+  assert.deepEqual(lines.ticks(1e-7, 3, true, 4).map((x) => Math.round(Math.log10(x))), [-7, -5, -3, -1]);
+  assert.deepEqual(lines.ticks(1, 8, false, 3), [2, 4, 6, 8]);
+  for (const [low, high, log] of [[1.8, 1.95, true], [0.3, 0.31, false], [0, 7, false]]) assert.ok(lines.ticks(low, high, log, 3).length > 1);
+});
+
 test("stacked bars", () => {
   const meta = { rows: ["cache"], parts: ["keys", "values"], format: "bytes" };
   const view = { meta, arrays: { values: numbers([2, 1, 2], 1e7, 9e6, 301989888, 301989888) }, frame: 1 };

@@ -7,6 +7,7 @@ from core.lab import text as words_of
 from core.topics.efficient import flash as fl
 from core.topics.efficient import instead as ins
 from core.topics.efficient import patterns as pt
+from pages.shared.text import sections
 from tests.pages.opening import address, labels, open_page, picture, words
 
 PAGE = "16_efficient"
@@ -38,6 +39,11 @@ def test_nothing_is_told_before_it_is_guessed():
     with pytest.raises(AssertionError):
         picture(app, "flash_away")
     assert "guess first" in words(app)
+
+
+def test_the_text_under_the_slider_tells_no_answer():
+    for lang, near in (("en", ("nearest", "neighbour", "just before")), ("zh", ("最近", "紧挨", "前几个"))):
+        assert not [one for one in near if one in sections(lang, "efficient")["pairs"]]
 
 
 def test_the_last_sentence_waits_for_both_guesses():

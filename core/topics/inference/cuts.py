@@ -30,7 +30,8 @@ def stops(kind: Kind, vocab: int) -> tuple[float, ...]:
     if kind == "top_k":
         return tuple(sorted({*range(1, 20), *(round(x) for x in np.geomspace(20, vocab, STOPS - 19))}))
     if kind == "top_p":
-        return (*(round(float(x), 3) for x in np.linspace(0.02, 0.98, STOPS - 4)), 0.99, 0.995, 0.999, 1.0)
+        even = {*np.linspace(0.02, 0.98, STOPS - 5).round(3).tolist(), NUCLEUS}  # the question's own stop among them
+        return (*sorted(even), 0.99, 0.995, 0.999, 1.0)
     return tuple(round(float(x), 4) for x in (*np.geomspace(1, 0.001, STOPS - 1), 0.0))
 
 

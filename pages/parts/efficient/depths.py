@@ -61,12 +61,12 @@ def _values(found: ins.Rank) -> None:
             y=alt.Y(
                 "value:Q", title=named_log, scale=log, axis=alt.Axis(values=[1, 1e-2, 1e-4, 1e-6, 1e-8], format="e")
             ),
-            color=alt.Color("of:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
+            color=alt.Color("of:N", title=None, scale=colours, legend=alt.Legend(orient="top", direction="vertical")),
             tooltip=["of:N", "i:Q", alt.Tooltip("value:Q", format=".2e")],
         )
     )
     says = _("Singular values of one head's scores and weights, largest first.")
-    figures.show(chart.properties(height=260), key="rank_values", says=says)
+    figures.show(chart.properties(height=300), key="rank_values", says=says)
 
 
 # ---- two forms, and the scan ----

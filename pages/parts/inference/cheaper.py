@@ -159,9 +159,9 @@ def _draft_times(demo: drafts.Demo) -> None:
         return
     with st.spinner(_("Measuring …")):
         taken = frame.cached(drafts.times, demo, runs[demo.exit]).taken
-    head = [_("drafted a pass"), *(str(n) for n in drafts.AHEAD)]
-    rows = [head, ["---"] + ["---:"] * len(taken), [_("milliseconds"), *(f"{t:.0f}" for t in taken)],
-            [_("times as fast"), *(f"{taken[0] / t:.2f}" for t in taken)]]  # fmt: skip
+    head = [_("drafted a pass"), _("milliseconds"), _("times as fast")]
+    told = [[str(n), f"{t:,.0f}", f"{taken[0] / t:.2f}"] for n, t in zip(drafts.AHEAD, taken, strict=True)]
+    rows = [head, ["---:"] * len(head), *told]
     st.markdown("\n".join("| " + " | ".join(row) + " |" for row in rows))
 
 
@@ -178,19 +178,14 @@ def fixed(text: Text) -> None:
     work = wr.work(config, (n,))
     body = work.cached[0] - 2 * config.d_model * config.vocab_size
     square = costs.cells(config, n)[0] * config.n_heads
-    rows = (
-        (_("LSTM"), f"{n:,}", f"{state:,}", f"{step / 1e6:.1f} M", "–"),
-        (_("attention, cached"), "1", f"{cache:,}", f"{body / 1e6:.1f} M", f"{square:,}"),
-        (_("the same with Flash"), "1", f"{cache:,}", f"{body / 1e6:.1f} M", "0"),
-    )
-    head = (
-        "",
-        _("steps to read it"),
-        _("numbers kept"),
-        _("FLOPs of one more token"),
-        _("numbers of a map written out"),
-    )
-    table = [head, ("---", *("---:",) * 4), *rows]
+    table = [
+        ("", _("LSTM"), _("attention, cached"), _("the same with Flash")),
+        ("---", *("---:",) * 3),
+        (_("steps to read it"), f"{n:,}", "1", "1"),
+        (_("numbers kept"), f"{state:,}", f"{cache:,}", f"{cache:,}"),
+        (_("FLOPs of one more token"), *(f"{x / 1e6:.1f} M" for x in (step, body, body))),
+        (_("numbers of a map written out"), "–", f"{square:,}", "0"),
+    ]
     st.markdown("\n".join("| " + " | ".join(row) + " |" for row in table))
     prose("inference", "fixed", state=f"{state:,}", each=f"{cache // n:,}")
 

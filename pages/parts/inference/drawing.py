@@ -33,6 +33,7 @@ def guess(text: Text, at: int) -> bool:
     """How many tokens does a nucleus hold here? True once it is answered."""
     found, vocab = frame.cached(ct.places, text), len(frame.cached(ct.chances, text, at))
     kept = int(found.nucleus[at])
+    others = np.delete(found.nucleus, at) if len(text) > 1 else found.nucleus
     near = {"1": 1, "10": 10, "100": 100, "most": 0.5 * vocab}
     answer = min(near, key=lambda one: abs(np.log(near[one] / kept)))
     options = {
@@ -52,8 +53,8 @@ def guess(text: Text, at: int) -> bool:
         word=text.tokens[at],
         vocab=f"{vocab:,}",
         kept=f"{kept:,}",
-        least=int(found.nucleus.min()),
-        most=f"{int(found.nucleus.max()):,}",
+        least=int(others.min()),
+        most=f"{int(others.max()):,}",
         ones=int((found.nucleus == 1).sum()),
         places=len(text),
     ) is not None  # fmt: skip
@@ -143,7 +144,7 @@ def likeliest(text: Text) -> None:
     head = f"| | {_('the text goes on')} | log p |\n|---|---|---:|\n"
     rows = [(_("greedy"), found.greedy), (filled(_("«width» followed"), width=width), found.beam)]
     st.markdown(
-        head + "\n".join(f"| {name} | {_cell(line.text)} | {figures.number(line.score)} |" for name, line in rows)
+        head + "\n".join(f"| {name} | {_cell(line.text)} | {figures.number(line.score, 2)} |" for name, line in rows)
     )
     cool, plain = (figures.number(frame.cached(bank.bank, way).mean, 2) for way in ("t03", "greedy"))
     prose("inference", "likeliest", cool=cool, plain=plain, texts=bank.TEXTS, tokens=bank.LENGTH)

@@ -45,17 +45,22 @@ def compare() -> None:
             n=whole.tokens,
             readers=many.tokens,
             held=rl.HELD,
-            read_each=figures.number(1000 * whole.seconds / whole.tokens, 2),
-            write_each=figures.number(1000 * one.seconds, 2),
-            many_each=figures.number(1000 * many.seconds / many.tokens, 2),
-            peak=figures.number(found.roof.peak / 1e9),
-            bandwidth=figures.number(found.roof.bandwidth / 1e9),
-            ridge=figures.number(found.roof.ridge),
-            low=figures.number(one.intensity, 2),
-            high=figures.number(whole.intensity, 2),
+            read_each=_two(1000 * whole.seconds / whole.tokens),
+            write_each=_two(1000 * one.seconds),
+            many_each=_two(1000 * many.seconds / many.tokens),
+            peak=_two(found.roof.peak / 1e9),
+            bandwidth=_two(found.roof.bandwidth / 1e9),
+            ridge=_two(found.roof.ridge),
+            low=_two(one.intensity),
+            high=_two(whole.intensity),
         )
         st.button(_("Measure again"), key="roof_again", on_click=lambda: RUN.keep(int(RUN.now() or 0) + 1))
     _table(found)
+
+
+def _two(x: float) -> str:
+    """Two digits: what a clock tells is not surer than that."""
+    return f"{x:,.0f}" if x >= 10 else f"{x:.1f}" if x >= 1 else f"{x:.2f}"
 
 
 def _guess() -> bool:

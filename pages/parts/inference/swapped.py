@@ -313,7 +313,7 @@ def valid(room: Room) -> None:
             live.Picture(key="spoiled", quantity="influence", says=_("How much each cell differs between both texts.")),
             change[::-1],
             rows=[_("block {i}").format(i=i) for i in reversed(range(layers))],
-            columns=list(demo.text.tokens[:-1]),
+            columns=list(room.found.swapped.tokens[:-1]),
             look=matrix.Look(
                 row_title="", column_title="", row_role="quiet", column_role="quiet", most=48, row_height=28
             ),

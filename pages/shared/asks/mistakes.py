@@ -14,7 +14,7 @@ def show(page: str, names: list[str], **values: object) -> None:
     def inside() -> None:
         for name in names:
             wrong, right, see = filled(sections(lang(), page)[f"mistake_{name}"], **values).split("\n\n")
-            st.markdown(f"{_('Looks right')}: {wrong}\n\n**{_('True')}:** {right}\n\n*{_('See it here')}:* {see}")
+            st.markdown(f"{_('Looks right:')} {wrong}\n\n**{_('True:')}** {right}\n\n*{_('See it here:')}* {see}")
             if name != names[-1]:
                 st.divider()
 

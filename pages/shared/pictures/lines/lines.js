@@ -25,14 +25,23 @@ const LOW = 150; // px: no picture is lower, however little room there is
 const ROOM = { left: 58, right: 14, top: 18, bottom: 40 };
 
 function ticks(low, high, log, most) {
-  if (log) {
+  if (log && high / low < 100) { // less than two tens: 1, 2 and 5 of each
+    const out = [];
+    for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
+      out.push(...[1, 2, 5].map((m) => Number((m * power).toPrecision(1))).filter((x) => x >= low * (1 - 1e-9) && x <= high * (1 + 1e-9)));
+    if (out.length > 1) return out;
+  } else if (log) {
     const from = Math.ceil(Math.log10(low) - 1e-9), to = Math.floor(Math.log10(high) + 1e-9), step = Math.max(1, Math.ceil((to - from + 1) / most));
     return Array.from({ length: Math.max(0, Math.floor((to - from) / step) + 1) }, (_, i) => 10 ** (from + i * step));
   }
-  const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw)), unit = [1, 2, 5, 10].find((m) => m * power >= raw) * power;
-  const out = [];
-  for (let x = Math.ceil(low / unit) * unit; x <= high + unit * 1e-6; x += unit) out.push(Math.abs(x) < unit * 1e-6 ? 0 : x);
-  return out;
+  const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw)), units = [0.2, 0.5, 1, 2, 5, 10], unit = units.findIndex((m, i) => i > 1 && m * power >= raw);
+  const every = (step) => {
+    const out = [];
+    for (let x = Math.ceil(low / step - 1e-9) * step; x <= high + step * 1e-6; x += step) out.push(Math.abs(x) < step * 1e-6 ? 0 : x);
+    return out;
+  };
+  const found = [unit, unit - 1, unit - 2].map((i) => every(units[i] * power));
+  return found.find((out) => out.length > 1) ?? found[2]; // one number alone tells no scale
 }
 
 function tick(x) {
@@ -49,6 +58,8 @@ function closest(xs, x) {
 
 /** @type {import("../live/base.js").Painter<Meta>} */
 const LINES = {
+  ticks,
+
   build(view) {
     legend(view, []);
     staged(view, view.legend);
@@ -154,7 +165,7 @@ const LINES = {
     pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
     pen.save();
     pen.beginPath();
-    pen.rect(ROOM.left, ROOM.top - 6, view.inner[0] + 8, view.inner[1] + 12);
+    pen.rect(ROOM.left - 4, ROOM.top - 6, view.inner[0] + 12, view.inner[1] + 12); // a dot at an end is whole
     pen.clip();
     meta.series.forEach((_, s) => {
       pen.fillStyle = LINES.colour(view, s);
