@@ -225,7 +225,10 @@ def meaning(demo: cp.Demo, found: cp.Copies) -> None:
 
 
 def other(demo: cp.Demo, found: cp.Copies) -> None:
-    """What follows another subject, of which nothing was written?"""
+    """What follows another subject, of which nothing was written? Its answer names the first subject's chance too."""
+    if predict.answer("copies") is None and predict.answer("other") is None:
+        say("First the guess above: this one tells its answer.")
+        return
     numbers, four = _numbers(demo, found), min(FOUR, found.copies)
     sky, dog = found.p[four, 0], found.p[four, 2]
     answer = "own" if found.other_best[four] != found.words[0].token else "more" if dog > sky else "less"
