@@ -3,8 +3,6 @@ the words and the most frequent followers are kept: a quarter of an hour."""
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from core import tokenizer
@@ -28,7 +26,7 @@ def followers(ids: np.ndarray, vocab: int) -> np.ndarray:
 def make() -> None:
     sample = np.concatenate([sampled(TEXTS, LENGTH, 100 + seed).numpy() for seed in range(ROUNDS)])
     decode = tokenizer.of_model(folder(FIRST)).decode
-    known = {word for row in sample.tolist() for word in re.findall(r"[a-z]+", decode(row).lower())[:-1]}
+    known = {word for row in sample.tolist() for word in bank.words(decode(row))}
     drawn = [bank.drawn(way, bank.TEXTS, bank.LENGTH) for way in bank.WAYS]
     np.savez_compressed(
         bank.FILE,

@@ -316,8 +316,8 @@ def width() -> None:
 def _shares() -> None:
     """Published models: how wide, and how much of a model its FFNs are."""
     head = (_("model"), "d_ff / d", _("maps"), _("one block's FFN"), _("FFNs, of all parameters"))
-    rows = [f"| {s.name} | {s.ratio:.2f} | {s.maps} | {s.block:,} | {s.share:.1%} |" for s in bends.shares()]
-    st.markdown("| " + " | ".join(head) + " |\n|---|---:|---:|---:|---:|\n" + "\n".join(rows))
+    rows = [(s.name, f"{s.ratio:.2f}", str(s.maps), f"{s.block:,}", f"{s.share:.1%}") for s in bends.shares()]
+    figures.table(head, rows)
     name, ratio = bends.T5_11B
     say("«name» made d_ff / d = «ratio».", name=name, ratio=f"{ratio:g}")
 

@@ -14,7 +14,7 @@ from pages.parts.feedforward import strips
 from pages.parts.feedforward.room import EXAMPLES, MUTE, NEURON, START, TWIN, read
 from pages.shared import controls, frame, headings, readers, spine
 from pages.shared.asks import predict
-from pages.shared.pictures import lines, live
+from pages.shared.pictures import figures, lines, live
 from pages.shared.text import N_, _, filled, prose, say
 
 HALVE = "ffn_halve"
@@ -195,9 +195,9 @@ def gate_times_up() -> None:
         here = frame.cached(one.inside, demo)
         p = frame.cached(one.twin, demo, (ending,), (1.0, 0.0))[:, 0]
         numbers = (f"{float(x[-1]):.2f}".replace("-", "−") for x in (here.gate, here.up, here.value))
-        rows.append(f"| {text} | " + " | ".join((*numbers, *(f"{q:.3f}" for q in p))) + " |")
+        rows.append((text, *numbers, *(f"{q:.3f}" for q in p)))
     titles = (_("sentence"), _("gate"), _("up"), _("silu(gate) × up"), "p(·ed)", _("muted"))
-    st.markdown("| " + " | ".join(titles) + " |\n|---|" + "---:|" * 5 + "\n" + "\n".join(rows))
+    figures.table(titles, rows)
     strong = frame.cached(one.inside, one.Demo(sentence.of(read(START, START)), *NEURON)).value[-1]
     likes = one.Demo(sentence.of(read(CASES[2], START)), *NEURON)
     by = float(strong / frame.cached(one.inside, likes).value[-1])

@@ -14,7 +14,7 @@ from core.topics.inference import bank, drafts, sink, squeezed
 from core.topics.inference import writing as wr
 from pages.shared import controls, frame
 from pages.shared.asks import mistakes
-from pages.shared.pictures import bars, lines, live, stack
+from pages.shared.pictures import bars, figures, lines, live, stack
 from pages.shared.text import N_, _, prose
 
 SIDES = {"both": N_("keys and values"), "keys": N_("keys alone"), "values": N_("values alone")}
@@ -161,8 +161,7 @@ def _draft_times(demo: drafts.Demo) -> None:
         taken = frame.cached(drafts.times, demo, runs[demo.exit]).taken
     head = [_("drafted a pass"), _("milliseconds"), _("times as fast")]
     told = [[str(n), f"{t:,.0f}", f"{taken[0] / t:.2f}"] for n, t in zip(drafts.AHEAD, taken, strict=True)]
-    rows = [head, ["---:"] * len(head), *told]
-    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in rows))
+    figures.table(head, told, words=0)
 
 
 # ---- a state of fixed size ----
@@ -178,15 +177,14 @@ def fixed(text: Text) -> None:
     work = wr.work(config, (n,))
     body = work.cached[0] - 2 * config.d_model * config.vocab_size
     square = costs.cells(config, n)[0] * config.n_heads
-    table = [
-        ("", _("LSTM"), _("attention, cached"), _("the same with Flash")),
-        ("---", *("---:",) * 3),
+    head = ("", _("LSTM"), _("attention, cached"), _("the same with Flash"))
+    rows = [
         (_("steps to read it"), f"{n:,}", "1", "1"),
         (_("numbers kept"), f"{state:,}", f"{cache:,}", f"{cache:,}"),
         (_("FLOPs of one more token"), *(f"{x / 1e6:.1f} M" for x in (step, body, body))),
         (_("numbers of a map written out"), "–", f"{square:,}", "0"),
     ]
-    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in table))
+    figures.table(head, rows)
     prose("inference", "fixed", state=f"{state:,}", each=f"{cache // n:,}")
 
 

@@ -121,5 +121,4 @@ def _table() -> None:
         one = frame.cached(bk.bank, way)
         counts = [f"{one.openings:,}", f"{one.different:,}", f"{one.strange:.1%}"]
         rows.append([name(way), figures.number(one.mean, 2), *counts])
-    lines_ = [head, ["---", *["---:"] * 4], *rows]
-    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in lines_))
+    figures.table(head, rows)

@@ -157,5 +157,4 @@ def _table(found: rl.Measured) -> None:
         cells = [f"{1000 * x:.1f}" for x in (p.seconds, p.seconds / p.tokens)]
         cells += [f"{1000 * x:.1f}" for x in (w.seconds, w.seconds / w.tokens)] if w else ["–", "–"]
         rows.append([str(p.tokens), *cells])
-    lines = [head, ["---:"] * len(head), *rows]
-    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in lines))
+    figures.table(head, rows, words=0)

@@ -8,7 +8,7 @@ import streamlit as st
 from core.topics.projections import linear as ln
 from pages.parts.projections.turning import Room
 from pages.shared import controls, frame
-from pages.shared.pictures import live, plane
+from pages.shared.pictures import figures, live, plane
 from pages.shared.text import N_, _, prose, say
 
 # ---- shapes ----
@@ -67,7 +67,7 @@ def _one_head(room: Room) -> None:
     with right:
         sizes = ln.Shapes(len(room.names), d, d_k, d_v)
         rows = [[f"${name}$", f"{a} × {b}", f"{a * b:,}"] for name, (a, b) in sizes.all.items()]
-        _table([_("matrix"), _("shape"), _("numbers")], rows)
+        figures.table([_("matrix"), _("shape"), _("numbers")], rows, words=3)
         template = N_("Parameters: **«params»**. Multiply-adds of the three products for «n» tokens: **«macs»**.")
         say(template, params=f"{sizes.params:,}", macs=f"{sizes.macs:,}", n=sizes.n)
 
@@ -89,7 +89,7 @@ def cost(room: Room) -> None:
             for layer, one in zip(layers, price, strict=True)
         ]
         rows.append([_("together"), "", f"{sum(layer.params for layer in layers):,}", f"**{sum(price):,}**"])
-        _table([_("layer"), _("in → out"), _("parameters"), _(UNITS[unit])], rows)
+        figures.table([_("layer"), _("in → out"), _("parameters"), _(UNITS[unit])], rows, words=4)
         q, sizes = layers[0], ln.QWEN3_8B
         numbers = dict(heads=sizes.n_heads, kv=sizes.n_kv_heads, width=sizes.head_dim, d=sizes.d_model)
         prose("projections", "cost", **numbers, macs=f"{q.macs:,}", flops=f"{q.flops / 1e6:.1f}")
@@ -118,9 +118,3 @@ def _to_scale(layers: tuple[ln.Layer, ...]) -> None:
         most=620,
         tall=360,
     )
-
-
-def _table(head: list[str], rows: list[list[str]]) -> None:
-    """A Markdown table of strings that are already escaped."""
-    lines_ = [head, ["---"] * len(head), *rows]
-    st.markdown("\n".join("| " + " | ".join(line) + " |" for line in lines_))

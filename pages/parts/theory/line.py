@@ -174,8 +174,7 @@ def _table(heading: str, errors: np.ndarray) -> None:
     """errors: (way, number of points)."""
     head = (f"**{heading}**", *(f"n = {n}" for n in COUNTS))
     rows = [
-        " | ".join((_(label), *(figures.number(float(errors[nets.WAYS.index(way), n]), 4) for n in COUNTS)))
+        (_(label), *(figures.number(float(errors[nets.WAYS.index(way), n]), 4) for n in COUNTS))
         for way, label in WAYS.items()
     ]
-    lines = "\n".join(f"| {row} |" for row in rows)
-    st.markdown("| " + " | ".join(head) + " |\n|---|" + "---:|" * len(COUNTS) + "\n" + lines)
+    figures.table(head, rows)

@@ -10,7 +10,7 @@ from core.lab.text import FIRST, Cannot, context
 from core.topics.theory import copies as cp
 from pages.shared import address, controls, frame
 from pages.shared.asks import predict
-from pages.shared.pictures import bars, lines, live, matrix
+from pages.shared.pictures import bars, figures, lines, live, matrix
 from pages.shared.pictures.lines import Axis, Series
 from pages.shared.text import N_, _, filled, prose, say, unmarked
 
@@ -296,10 +296,10 @@ def heads(demo: cp.Demo) -> None:
 def _carrying(found: cp.Carriers, copies: int) -> None:
     """The four heads without which it loses most, and how much of each one's attention goes to the word itself."""
     head = (_("head"), _("chance when muted"), _("its attention on that word"))
-    rows = "\n".join(
-        f"| {layer}.{one} | {_share(found.p[copies, layer, one])} | {found.looks[copies, layer, one]:.0%} |"
+    rows = [
+        (f"{layer}.{one}", _share(found.p[copies, layer, one]), f"{found.looks[copies, layer, one]:.0%}")
         for layer, one in found.worst(copies)
-    )
-    st.markdown("| " + " | ".join(head) + " |\n|---|---:|---:|\n" + rows)
+    ]
+    figures.table(head, rows)
     (layer, one), p = found.worst(copies, 1)[0], _share(found.untouched[copies])
     prose("theory", "carried", copies=copies, p=p, layer=layer, head=one, even=f"{found.even[copies]:.0%}")

@@ -5,7 +5,7 @@ Altair is imported when the first chart is drawn, because Home has none and shou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
@@ -37,6 +37,12 @@ def number(x: float, digits: int = 3) -> str:
         places = 1 if a >= 100 else 2 if a >= 10 else digits
         text = str(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
     return text.replace("-", "−")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> None:
+    """A table of strings that are Markdown already. The first `words` columns hold words, the others numbers."""
+    sides = ["---"] * words + ["---:"] * (len(head) - words)
+    st.markdown("\n".join("| " + " | ".join(row) + " |" for row in (head, sides, *rows)))
 
 
 def raised(n: int) -> str:
