@@ -36,6 +36,10 @@ class Visitor:
         self.socket = await websockets.connect(
             address, subprotocols=["streamlit"], max_size=None, compression=None, origin=self.url, open_timeout=60
         )
+        await self.ask()
+
+    async def ask(self) -> None:
+        """The whole page, with its address as it stands now."""
         message = BackMsg()
         message.rerun_script.page_name = self.page
         message.rerun_script.query_string = self.query
@@ -134,19 +138,21 @@ class Beside:
 async def _beside_writers(url: str, page: str, users: int, writers: int, seconds: float) -> Beside:
     """Visitors of one page, while others let the model write 256 tokens, one text after the other."""
     visitors = [Visitor(url, page) for _ in range(users)]
-    await asyncio.gather(*(v.open() for v in visitors))
+    pens = [Visitor(url, "inference") for _ in range(writers)]
+    everybody = [*visitors, *pens]
+    for i in range(0, len(everybody), 5):
+        await asyncio.gather(*(v.open() for v in everybody[i : i + 5]))
     end = time.perf_counter() + seconds
 
     async def write(i: int) -> int:
         texts = 0
         while time.perf_counter() < end:
-            seed = 30 * i + texts
-            writer = Visitor(url, "inference", query=f"gen_n=256&gen_heat=1.5&gen_seed={seed % 1000}")
-            opening = asyncio.create_task(writer.open())
-            await asyncio.wait({opening}, timeout=max(0.1, end - time.perf_counter()))
-            texts += opening.done()
-            opening.cancel()
-            await writer.socket.close()
+            pens[i].query = f"gen_n=256&gen_heat=1.5&gen_seed={(30 * i + texts) % 1000}"
+            asking = asyncio.create_task(pens[i].ask())
+            await asyncio.wait({asking}, timeout=max(0.1, end - time.perf_counter()))
+            texts += asking.done()
+            asking.cancel()
+        await pens[i].socket.close()
         return texts
 
     begun = [asyncio.create_task(write(i)) for i in range(writers)]
