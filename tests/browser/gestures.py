@@ -51,3 +51,15 @@ def drag(page, slider, start: float, end: float, moves: int = 30, *, release: bo
         page.evaluate("() => new Promise(requestAnimationFrame)")
     if release:
         page.mouse.up()
+
+
+def leads(visit, follower) -> None:
+    """The signature's slider, dragged and not let go, moves another picture too, and the server hears nothing."""
+    follower.wait_for()
+    visit.page.evaluate(WATCH)
+    follower.evaluate(PICTURES)
+    drag(visit.page, visit.signature().locator("input[type=range]"), 0.02, 0.5, release=False)
+    assert visit.page.evaluate("new Set(window.__pictures).size") >= 8, "it follows"
+    assert visit.page.evaluate("window.__sent.length") == 0
+    visit.page.mouse.up()
+    visit.settle()

@@ -2,21 +2,13 @@
 
 import re
 
-from tests.browser.gestures import PICTURES, WATCH, drag
+from tests.browser.gestures import leads
 
 
 def test_one_slider_moves_the_mask_the_lines_and_the_bars(visitor):
     visit = visitor().open("/efficient", ready="[data-signature] canvas")
     page = visit.page
-    bars = page.locator(".st-key-pairs_next canvas, [data-quantity='next_probs'] canvas").first
-    bars.wait_for()
-    page.evaluate(WATCH)
-    bars.evaluate(PICTURES)
-    drag(page, visit.signature().locator("input[type=range]"), 0.02, 0.5, release=False)
-    assert page.evaluate("new Set(window.__pictures).size") >= 8, "the sentence below follows"
-    assert page.evaluate("window.__sent.length") == 0
-    page.mouse.up()
-    visit.settle()
+    leads(visit, page.locator(".st-key-pairs_next canvas, [data-quantity='next_probs'] canvas").first)
     visit.check()
 
 

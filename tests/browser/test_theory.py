@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.gestures import PICTURES, WATCH, drag
+from tests.browser.gestures import WATCH, leads
 from tests.browser.test_alone import MOVE, drawn
 
 LINE = ".live[data-key=given]"
@@ -13,15 +13,7 @@ LINE = ".live[data-key=given]"
 def test_the_slider_writes_copies_and_moves_lines_and_bars(visitor):
     visit = visitor().open("/theory", ready="[data-signature] canvas")
     page = visit.page
-    bars = page.locator(".live[data-key=sky_next] canvas").first
-    bars.wait_for()
-    page.evaluate(WATCH)
-    bars.evaluate(PICTURES)
-    drag(page, visit.signature().locator("input[type=range]"), 0.02, 0.5, release=False)
-    assert page.evaluate("new Set(window.__pictures).size") >= 8, "the bars follow"
-    assert page.evaluate("window.__sent.length") == 0
-    page.mouse.up()
-    visit.settle()
+    leads(visit, page.locator(".live[data-key=sky_next] canvas").first)
     slider = visit.signature().locator("input[type=range]")
     slider.evaluate(MOVE, 4)
     assert (

@@ -111,27 +111,24 @@ def proof() -> None:
         return
     prose("theory", "conditions")
     found = frame.cached(mc.imitated)
-    at = mc.PIECES.index(PIECES.default)
-    doubled = mc.PIECES.index(2 * PIECES.default)
-    for column, draw in zip(st.columns(3, gap="medium"), (_stairs, _names, _hinges), strict=True):
+    for column, name in zip(st.columns(3, gap="medium"), ("stairs", "names", "hinges"), strict=True):
         with column.container(border=True, height="stretch"):
-            draw(found, at, doubled)
+            if name == "names":
+                _names()
+            else:
+                _pieces(name, found)
 
 
-def _stairs(found: mc.Imitated, at: int, doubled: int) -> None:
-    off = found.off["stairs"]
-    prose(
-        "theory",
-        "card_stairs",
-        few=mc.PIECES[at],
-        off=f"{off[at]:.3f}",
-        many=mc.PIECES[doubled],
-        less=f"{off[doubled]:.3f}",
-    )
-    _curve("stairs", found.stairs, found, hidden=False)
+def _pieces(name: str, found: mc.Imitated) -> None:
+    """A curve made of equal pieces. The first card's slider moves both curves."""
+    at, off = mc.PIECES.index(PIECES.default), found.off[name]
+    doubled = mc.PIECES.index(2 * PIECES.default)
+    told = dict(few=mc.PIECES[at], off=f"{off[at]:.3f}", many=mc.PIECES[doubled], less=f"{off[doubled]:.3f}")
+    prose("theory", f"card_{name}", **told)
+    _curve(name, getattr(found, name), found, hidden=name == "hinges")
 
 
-def _names(_found: mc.Imitated, _at: int, _doubled: int) -> None:
+def _names() -> None:
     told = {kind: frame.cached(mc.told_apart, kind) for kind in by_heart.KINDS}
     places = len(by_heart.sequences()) * by_heart.PLACES
     prose("theory", "card_names", places=f"{places:,}")
@@ -139,19 +136,6 @@ def _names(_found: mc.Imitated, _at: int, _doubled: int) -> None:
     counted = zip(depths, told["positions"], told["none"], strict=True)
     rows = "\n".join(f"| {depth} | {with_them:,} | {without:,} |" for depth, with_them, without in counted)
     st.markdown(f"| {_('different vectors')} | {_('with')} | {_('without')} |\n|---|---:|---:|\n{rows}")
-
-
-def _hinges(found: mc.Imitated, at: int, doubled: int) -> None:
-    off = found.off["hinges"]
-    prose(
-        "theory",
-        "card_hinges",
-        few=mc.PIECES[at],
-        off=f"{off[at]:.3f}",
-        many=mc.PIECES[doubled],
-        less=f"{off[doubled]:.3f}",
-    )
-    _curve("hinges", found.hinges, found, hidden=True)
 
 
 def _curve(name: str, drawn: np.ndarray, found: mc.Imitated, *, hidden: bool) -> None:

@@ -96,7 +96,7 @@ def _rounded(x: float) -> str:
 
 def _race(guessed: bool) -> None:
     race, dial = frame.cached(sc.race), _budget()
-    series = [Series(_("floor"), "quiet", dash=True), Series(_("letter frequencies"), "quiet", dash=True)]
+    series = [Series(_("floor"), "warn", dash=True), Series(_("letter frequencies"), "quiet", dash=True)]
     flat = np.ones(len(race.budgets))
     values = np.stack([flat * own.floor(), flat * own.alone()])
     if guessed:
