@@ -85,3 +85,19 @@ def test_a_number_of_the_product_is_clicked_and_written_out(visit):
     row, column = re.search(r"proj_cell=(\d+)(?:,|%2C)(\d+)", page.url).groups()
     page.locator(".katex", has_text=re.compile(f"Q.*{row},{column}")).first.wait_for()
     visit.check()
+
+
+def test_the_keyboard_reaches_every_point_of_the_plane(visitor):
+    visit = visitor().open("/projections", ready="[data-signature] canvas")
+    plane = visit.page.locator(".live[data-quantity=turned_q]")
+    plane.locator(".stage").focus()
+    told = []
+    for _ in range(3):
+        visit.page.keyboard.press("ArrowRight")
+        told.append(plane.locator(".tip").inner_text())
+    assert len(set(told)) == 3, told
+    visit.page.keyboard.press("ArrowLeft")
+    assert plane.locator(".tip").inner_text() == told[1]
+    visit.page.keyboard.press("Escape")
+    assert not plane.locator(".tip").is_visible()
+    visit.check()

@@ -1,6 +1,6 @@
 // The cells of a cache: a column for each token, a row for each block. Old ones are grey, renewed ones show key and value.
 
-import { clip, make, sized, staged, within } from "../../../shared/pictures/live/base.js";
+import { clip, sized, staged, within } from "../../../shared/pictures/live/base.js";
 import { fill, quoted, sentences } from "../../../shared/pictures/live/numbers.js";
 
 /** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
@@ -32,9 +32,7 @@ const percent = (p) => `${(100 * p).toFixed(1)}%`;
 /** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const CELLS = {
   build(view) {
-    view.list = make("ul", { class: "unseen" });
     staged(view);
-    view.picture.append(view.list);
   },
 
   update(view) {
@@ -77,7 +75,6 @@ const CELLS = {
     CELLS.names(view);
     CELLS.cells(view);
     CELLS.bars(view);
-    CELLS.tell(view);
   },
 
   names(view) {
@@ -214,13 +211,10 @@ const CELLS = {
     return fill(meta.words.renewed, { n: meta.done[view.frame], all: meta.order.length });
   },
 
-  tell(view) {
+  items(view) {
     const { meta } = view, names = [...meta.names, meta.words.rest];
     const p = CELLS.covered(view) ? [] : CELLS.chances(view).map((x, i) => `${names[i]} ${percent(x)}`);
-    const spoken = [CELLS.now(view), ...p], text = spoken.join(", ");
-    if (view.list.dataset.text === text) return;
-    view.list.dataset.text = text;
-    view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));
+    return [CELLS.now(view), ...p];
   },
 
   // ---- the cursor ----

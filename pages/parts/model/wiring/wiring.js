@@ -1,6 +1,6 @@
 // A block as its wiring: rows are lines of code, the stream runs down on the left, arcs skip ahead, bars are numbers.
 
-import { clip, make, sized } from "../../../shared/pictures/live/base.js";
+import { clip, sized, staged } from "../../../shared/pictures/live/base.js";
 import { quoted, sentences, short } from "../../../shared/pictures/live/numbers.js";
 
 /** @typedef {import("../../../shared/pictures/live/base.js").Colours} Colours */
@@ -27,31 +27,7 @@ const LINE = 25, TITLE = 26, GUTTER = 44, NARROW = 440;
 /** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const WIRES = {
   build(view) {
-    view.stage = make("div", { class: "stage" });
-    view.canvas = make("canvas", { role: "img" });
-    view.list = make("ul", { class: "unseen" });
-    view.stage.append(view.canvas);
-    view.picture.append(view.stage, view.list);
-    const row = (event) => WIRES.under(view, event.offsetY);
-    view.canvas.addEventListener("click", (event) => WIRES.choose(view, row(event)));
-    view.canvas.addEventListener("pointermove", (event) => WIRES.point(view, row(event)));
-    view.canvas.addEventListener("pointerleave", () => WIRES.point(view, -1));
-    view.stage.addEventListener("keydown", (event) => WIRES.key(view, event));
-  },
-
-  update(view) {
-    const { rows } = view.meta;
-    view.cursor = -1;
-    view.choice = rows.some((row) => row[5]);
-    if (view.choice) {
-      view.stage.tabIndex = 0;
-      view.stage.setAttribute("role", "application");
-      view.stage.setAttribute("aria-label", `${view.meta.label} ${view.meta.words.keys}`);
-    } else {
-      view.stage.removeAttribute("tabindex");
-      view.stage.removeAttribute("role");
-      view.stage.removeAttribute("aria-label");
-    }
+    staged(view);
   },
 
   layout(view) {
@@ -96,12 +72,14 @@ const WIRES = {
 
   written: (view, x) => (view.meta.whole ? Math.round(x).toLocaleString("en-US") : short(x, 3)),
 
+  lit: (view) => (view.meta.lit ? view.meta.lit[view.frame] : -1),
+
   draw(view) {
     const { pen, meta } = view;
     pen.fillStyle = view.paper;
     pen.fillRect(0, 0, view.width, view.high);
     pen.textBaseline = "middle";
-    const lit = meta.lit ? meta.lit[view.frame] : -1;
+    const lit = WIRES.lit(view);
     if (meta.measured && view.wide.bar > 30) {
       pen.fillStyle = view.colours.quiet;
       pen.font = `13px ${view.font}`;
@@ -111,7 +89,6 @@ const WIRES = {
     meta.rows.forEach((row, i) => WIRES.row(view, row, i, lit));
     WIRES.stream(view);
     meta.arcs.forEach((arc, i) => WIRES.arc(view, arc, view.lanes[i]));
-    WIRES.tell(view, lit);
   },
 
   row(view, [name, text, shape, group, , wire], i, lit) {
@@ -214,48 +191,39 @@ const WIRES = {
     pen.fill();
   },
 
-  tell(view, lit) {
-    const said = view.meta.rows.map(([name, text, shape], i) => {
+  items(view) {
+    const lit = WIRES.lit(view);
+    return view.meta.rows.map(([name, text, shape], i) => {
       const x = WIRES.number(view, i);
       return [i === lit ? "→" : "", name, text, shape, Number.isNaN(x) ? "" : WIRES.written(view, x)].filter(Boolean).join(" ");
     });
-    const told = said.join("|");
-    if (view.list.dataset.text === told) return;
-    view.list.dataset.text = told;
-    view.list.replaceChildren(...said.map((text) => make("li", {}, text)));
   },
 
-  under: (view, y) => view.tops.findIndex((top) => y >= top && y < top + LINE),
+  idle: (view) => !view.meta.rows.some((row) => row[5]),
 
-  point(view, i) {
-    const found = i >= 0 && view.meta.rows[i][5] ? i : -1;
-    view.canvas.style.cursor = found < 0 ? "default" : "pointer";
-    if (found === view.cursor) return;
-    view.cursor = found;
-    WIRES.draw(view);
+  exists: (view, i) => Boolean(view.meta.rows[i]?.[5]),
+
+  under(view, _x, y) {
+    const i = view.tops.findIndex((top) => y >= top && y < top + LINE);
+    return WIRES.exists(view, i) ? i : null;
   },
+
+  hand: (_view, i) => (i === null ? "default" : "pointer"),
+
+  start: (view) => view.state.row ?? null,
+
+  step(view, now, [down]) { // to the next line that can be chosen
+    let i = now ?? view.state.row ?? -1;
+    do i += Math.sign(down);
+    while (down && view.meta.rows[i] && !WIRES.exists(view, i));
+    return WIRES.exists(view, i) ? i : null;
+  },
+
+  spoken: (view, i) => view.meta.rows[i].slice(0, 2).join(" "),
 
   choose(view, i) {
-    if (i < 0 || !view.meta.rows[i][5]) return;
+    if (i === null) return;
     view.release("row", i);
-    WIRES.draw(view);
-  },
-
-  key(view, event) {
-    if (!view.choice) return;
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], { rows } = view.meta;
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      WIRES.choose(view, view.cursor);
-    }
-    if (!step) return;
-    event.preventDefault();
-    let i = view.cursor < 0 ? (view.state.row ?? -1) : view.cursor;
-    do i += step;
-    while (i >= 0 && i < rows.length && !rows[i][5]);
-    if (i < 0 || i >= rows.length) return;
-    view.cursor = i;
-    view.announce(`${rows[i][0]} ${rows[i][1]}`);
     WIRES.draw(view);
   },
 

@@ -23,8 +23,7 @@ const LANE = { head: 28, box: 28, arcs: 40, level: 19, gap: 14, note: 24, named:
 const LANES = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
-    view.list = make("ul", { class: "unseen" });
-    view.picture.append(view.canvas, view.list);
+    view.picture.append(view.canvas);
     steer(view, view.canvas, (x, y, down) => LANES.stop(view, x, y, down));
   },
 
@@ -73,7 +72,6 @@ const LANES = {
       else LANES.shares(view, lane, i);
     });
     if (view.noted) LANES.note(view);
-    LANES.tell(view);
   },
 
   note(view) {
@@ -173,16 +171,12 @@ const LANES = {
     pen.fill();
   },
 
-  tell(view) {
-    const spoken = view.meta.told[view.frame].map((caption, i) => `${view.meta.lanes[i]}: ${caption}`), text = spoken.join(", ");
-    if (view.list.dataset.text === text) return;
-    view.list.dataset.text = text;
-    view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));
+  items(view) {
+    return view.meta.told[view.frame].map((caption, i) => `${view.meta.lanes[i]}: ${caption}`);
   },
 
   told(view) {
-    const { meta, frame } = view;
-    return meta.lanes.map((lane, i) => `${lane}: ${meta.told[frame][i]}`).join("; ");
+    return LANES.items(view).join("; ");
   },
 
   csv(view) {

@@ -30,8 +30,7 @@ const percent = (p) => `${(100 * p).toFixed(1)}%`;
 const REACH = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
-    view.list = make("ul", { class: "unseen" });
-    view.picture.append(view.canvas, view.list);
+    view.picture.append(view.canvas);
     steer(view, view.canvas, (x, y) => REACH.stop(view, x, y));
     view.canvas.style.cursor = "pointer";
   },
@@ -83,7 +82,6 @@ const REACH = {
     });
     REACH.says(view);
     REACH.bars(view);
-    REACH.tell(view, reach);
   },
 
   chip(view, { x, y, w }, text, inside, last) {
@@ -177,19 +175,19 @@ const REACH = {
     });
   },
 
-  tell(view, reach) {
-    const { meta } = view, names = [...meta.names, meta.words.rest];
-    const sees = fill(meta.words.sees, { n: reach, all: meta.tokens.length + meta.earlier });
-    const spoken = [sees, ...REACH.chances(view).map((p, i) => `${names[i]} ${percent(p)}`)], text = spoken.join(", ");
-    if (view.list.dataset.text === text) return;
-    view.list.dataset.text = text;
-    view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));
+  sees(view) {
+    const { meta } = view;
+    return fill(meta.words.sees, { n: meta.windows[view.frame], all: meta.tokens.length + meta.earlier });
+  },
+
+  items(view) {
+    const names = [...view.meta.names, view.meta.words.rest];
+    return [REACH.sees(view), ...REACH.chances(view).map((p, i) => `${names[i]} ${percent(p)}`)];
   },
 
   told(view) {
     const { meta } = view, p = view.arrays.best.values[view.frame];
-    const sees = fill(meta.words.sees, { n: meta.windows[view.frame], all: meta.tokens.length + meta.earlier });
-    return sentences(sees, `${meta.words.says} ${meta.best[view.frame]} ${(100 * p).toFixed(0)}%`);
+    return sentences(REACH.sees(view), `${meta.words.says} ${meta.best[view.frame]} ${(100 * p).toFixed(0)}%`);
   },
 
   csv(view) {

@@ -27,8 +27,7 @@ const HEADS = 26; // px of the line over the columns between names and bars
 const BARS = {
   build(view) {
     view.canvas = make("canvas", { role: "img" });
-    view.list = make("ul", { class: "unseen" });
-    view.picture.append(view.canvas, view.list);
+    view.picture.append(view.canvas);
     steer(view, view.canvas, (x, y, down) => (view.meta.grab ? BARS.grabbed(view, x, y, down) : null));
     view.canvas.addEventListener("pointermove", () => (view.canvas.style.cursor = view.meta.grab ? "ew-resize" : "default"));
   },
@@ -82,7 +81,7 @@ const BARS = {
     pen.fillRect(0, 0, width, view.tall);
     pen.textBaseline = "middle";
     const space = width - name - 8 - number;
-    const spoken = [], label = name - meta.heads.length * column; // where names end
+    const label = name - meta.heads.length * column; // where names end
     if (meta.heads.length) BARS.beside(view);
     for (let i = 0; i < n; i++) {
       const x = values[view.frame * n + i], y = (i + 0.5) * meta.row + 3 + top, part = Math.max(0, Math.min(1, x / meta.high));
@@ -106,18 +105,16 @@ const BARS = {
       pen.textAlign = "left";
       const after = space * Math.max(part, ghost ? Math.min(1, ghost[i] / meta.high) : 0);
       pen.fillText(BARS.number(view, x), name + 8 + Math.max(1, after) + 6, y);
-      spoken.push(`${meta.names[i]} ${BARS.number(view, x)}`);
-    }
-    const text = spoken.join(", ");
-    if (view.list.dataset.text !== text) {
-      view.list.dataset.text = text;
-      view.list.replaceChildren(...spoken.map((line) => make("li", {}, line)));
     }
   },
 
-  told(view) {
+  items(view) {
     const { names } = view.meta, { values } = view.arrays.values;
-    return names.slice(0, 10).map((name, i) => `${name} ${BARS.number(view, values[view.frame * names.length + i])}`).join(", ");
+    return names.map((name, i) => `${name} ${BARS.number(view, values[view.frame * names.length + i])}`);
+  },
+
+  told(view) {
+    return BARS.items(view).slice(0, 10).join(", ");
   },
 
   number(view, x) {

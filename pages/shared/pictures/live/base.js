@@ -65,6 +65,17 @@ export function make(tag, attributes = {}, ...children) {
   return node;
 }
 
+// A step of a slider writes a dozen of words: the node that stands is told, as a new one is laid out anew with all around it.
+export function write(node, text) {
+  if (node.firstChild instanceof Text && node.childNodes.length === 1) {
+    if (node.firstChild.data !== text) node.firstChild.data = text;
+  } else node.textContent = text;
+}
+
+export function hide(node, hidden) {
+  if (node.hidden !== hidden) node.hidden = hidden;
+}
+
 export function download(name, blob) {
   const link = make("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
@@ -85,6 +96,10 @@ export class View {
   /** @type {HTMLCanvasElement} */ canvas = undefined;
   /** @type {HTMLElement} */ tip = undefined;
   /** @type {HTMLElement} */ legend = undefined;
+  /** @type {HTMLInputElement} */ range = undefined;
+  /** @type {HTMLElement} */ caption = undefined;
+  /** @type {HTMLOutputElement} */ value = undefined;
+  /** @type {HTMLElement} */ list = undefined; // what stands in the picture line by line, where its painter says it
   /** @type {() => Promise<string>} */ page = undefined; // the picture as a file of its own, where somebody can make one
   ceiling = Infinity; // px a picture may be tall, where it stands alone on a screen
   /** @type {(name: string, value: any) => void} */ setStateValue = undefined;
@@ -102,6 +117,7 @@ export class View {
     this.root.append(this.picture, this.note, make("div", { class: "foot" }, this.dial, this.tools), this.status);
     shadow.append(this.root);
     painter.build?.(this);
+    if (painter.items) this.picture.append((this.list = make("ul", { class: "unseen" })));
     this.sizes = new ResizeObserver(() => this.resize());
     this.sizes.observe(this.root);
     this.sight = new IntersectionObserver((seen) => this.inSight(seen.at(-1).isIntersecting), { rootMargin: NEAR });
@@ -139,11 +155,20 @@ export class View {
       this.remember();
       this.painter.update?.(this);
       if (this.cursor !== null && !this.painter.exists?.(this, this.cursor)) this.cursor = null;
-      this.stage?.setAttribute("aria-label", sentences(meta.label, meta.words?.keys));
+      if (this.stage) this.showStage();
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
     this.resize(true);
     if (fresh) window.dispatchEvent(new Event("live-drawn"));
+  }
+
+  // Where there is nothing to point at the keyboard does not stop.
+  showStage() {
+    const idle = this.painter.idle?.(this), { label, words } = this.meta;
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": sentences(label, words?.keys) })) {
+      if (idle) this.stage.removeAttribute(name);
+      else this.stage.setAttribute(name, value);
+    }
   }
 
   // Streamlit mounts a picture anew when something comes or goes above it, with the bytes it was first sent. What the
@@ -215,6 +240,7 @@ export class View {
     if (!this.meta || !width || (!force && width === this.width)) return;
     this.width = width;
     this.ratio = Math.min(3, window.devicePixelRatio || 1) * this.zoom;
+    this.keepNote();
     this.ceiling = this.room - (this.root.offsetHeight - this.picture.offsetHeight);
     this.painter.layout?.(this);
     this.draw();
@@ -227,6 +253,17 @@ export class View {
     if (room instanceof HTMLElement) room.style.minHeight = "0";
   }
 
+  // As many lines as the longest caption needs: from frame to frame nothing below moves, nor is laid out again.
+  keepNote() {
+    const { captions } = this.meta;
+    hide(this.note, !captions);
+    if (!captions) return;
+    const pen = penOf(this), wide = captions.map((text) => pen.measureText(text).width), most = Math.max(...wide);
+    const long = captions.filter((_, i) => wide[i] > 0.8 * most); // one that breaks worse may need more than the longest
+    const lines = most < this.width ? 1 : Math.max(...new Set(long.map((text) => folded(pen, text, 0.98 * this.width).length)));
+    this.note.style.height = `${1.5 * lines}em`;
+  }
+
   draw() {
     this.painter.draw?.(this);
     this.late = false;
@@ -235,9 +272,8 @@ export class View {
 
   tell() {
     const { slider, captions } = this.meta;
-    if (slider && this.range) this.value.textContent = slider.shown[this.frame];
-    this.note.hidden = !captions;
-    if (captions) this.note.textContent = captions[this.frame] ?? captions[0];
+    if (slider && this.range) write(this.value, slider.shown[this.frame]);
+    if (captions) write(this.note, captions[this.frame] ?? captions[0]);
     if (this.tip) this.showTip();
     this.describe();
   }
@@ -246,7 +282,10 @@ export class View {
   describe() {
     const canvas = this.picture.querySelector("canvas");
     if (!canvas) return;
-    const say = () => canvas.setAttribute("aria-label", this.told);
+    const say = () => {
+      canvas.setAttribute("aria-label", this.told);
+      this.list?.replaceChildren(...this.painter.items(this).map((line) => make("li", {}, line)));
+    };
     clearTimeout(this.timers.told);
     if (canvas.hasAttribute("aria-label")) this.timers.told = setTimeout(say, AFTER_MOVES);
     else say();
@@ -269,9 +308,9 @@ export class View {
 
   showTip() {
     const { painter, cursor, tip } = this;
-    tip.hidden = cursor === null || !painter.spot;
+    hide(tip, cursor === null || !painter.spot);
     if (tip.hidden) return;
-    tip.textContent = painter.spoken(this, cursor); // what is there now: the slider may move under a resting hand
+    write(tip, painter.spoken(this, cursor)); // what is there now: the slider may move under a resting hand
     const [x, y] = painter.spot(this, cursor), half = tip.offsetWidth / 2;
     tip.style.left = `${Math.max(half, Math.min(this.width - half, x))}px`;
     tip.style.top = `${y}px`;
@@ -293,22 +332,22 @@ export class View {
     this.dial.hidden = !slider || Boolean(slider.hidden);
     if (!slider) return void (this.frame = 0);
     if (!this.range) this.buildDial();
-    this.range.max = slider.stops.length - 1;
+    this.range.max = String(slider.stops.length - 1);
     if (this.frame >= slider.stops.length) this.go(slider.at); // another text, another slider: the place is gone
     if (this.held) return; // under the finger: leave it there
     this.showPlayer(slider.play);
     this.range.dataset.slider = slider.name;
     this.range.setAttribute("aria-label", slider.label);
     this.caption.textContent = slider.label;
+    keep(this, this.value, slider.shown);
     if (slider.name in this.awaited) this.receive(slider.name, slider.stops[slider.at]);
     else this.go(slider.at);
   }
 
   buildDial() {
-    this.range = make("input", { type: "range", min: 0, step: 1 });
-    this.caption = make("span", { class: "caption" });
-    this.value = make("output");
-    this.dial.append(make("label", {}, this.caption, this.range, this.value));
+    const { label, range, caption, value } = ruler();
+    Object.assign(this, { range, caption, value });
+    this.dial.append(label);
     this.range.addEventListener("pointerdown", (event) => {
       this.halt();
       this.range.setPointerCapture(event.pointerId);
@@ -347,7 +386,7 @@ export class View {
   }
 
   stepped(by) {
-    this.range.value = within(this.frame + by, this.meta.slider.stops.length);
+    this.range.value = String(within(this.frame + by, this.meta.slider.stops.length));
     this.moved();
   }
 
@@ -375,7 +414,7 @@ export class View {
 
   go(frame) {
     this.frame = frame;
-    this.range.value = frame;
+    this.range.value = String(frame);
     this.range.setAttribute("aria-valuetext", this.meta.slider.shown[frame]);
   }
 
@@ -546,11 +585,32 @@ export function folded(pen, text, width) {
   return lines;
 }
 
+// A pen that measures what stands in a note or beside a slider.
+function penOf(view) {
+  view.measuring ??= make("canvas").getContext("2d");
+  view.measuring.font = `600 15px ${view.font}`;
+  return view.measuring;
+}
+
+// A label, a range and what it stands at. A step changes the last two: each is laid out apart from all around it, so its
+// size is its own affair (a browser lays no item of a grid out apart, only what stands in one).
+export function ruler() {
+  const range = make("input", { type: "range", min: 0, step: 1 }), caption = make("span", { class: "caption" }), value = make("output");
+  return { range, caption, value, label: make("label", {}, caption, make("span", { class: "run" }, range), make("span", {}, value)) };
+}
+
+// As wide as the longest of what it may say.
+export function keep(view, value, shown) {
+  const pen = penOf(view);
+  value.style.width = `${Math.ceil(Math.max(...shown.map((text) => pen.measureText(text).width))) + 4}px`;
+}
+
 // A canvas with a tip that the keyboard reaches too. Its painter says what is under a pointer (under), where the cursor
-// goes by an arrow key (step) and where it begins (start), what is there (spoken), and what choosing it does (choose).
+// goes by an arrow key (step) and where it begins (start), what is there (spoken), what choosing it does (choose), and
+// whether there is nothing of all this just now (idle).
 export function staged(view, ...above) {
   const { painter } = view;
-  view.stage = make("div", { class: "stage", tabindex: 0, role: "application" });
+  view.stage = make("div", { class: "stage" });
   view.canvas = make("canvas", { role: "img" });
   view.tip = make("div", { class: "tip", hidden: true });
   view.stage.append(view.canvas, view.tip);

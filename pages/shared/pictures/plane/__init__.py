@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from pages.shared.pictures import live, palette
+from pages.shared.text import _
 
 HERE = Path(__file__).parent
 PLANE = live.painter(HERE / "plane.js")
@@ -74,6 +75,7 @@ class Meta(Dressed):
     yTitle: str
     most: int
     tall: int
+    words: dict[str, str]
 
 
 def show(
@@ -108,6 +110,7 @@ def show(
         "yTitle": titles[1],
         "most": most,
         "tall": tall,
+        "words": {"keys": _("Arrow keys move from point to point.")},
     }
     second = look.second
     state = {second.name: second.stops[second.at]} if second else None

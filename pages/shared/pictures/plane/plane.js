@@ -1,9 +1,10 @@
 // Points, arrows and lines in a plane, with names, and what moves among them frame by frame.
 
-import { AFTER_KEYS, clip, make, sized } from "../live/base.js";
+import { AFTER_KEYS, clip, keep, make, ruler, sized, staged, within, write } from "../live/base.js";
 import { quoted, short } from "../live/numbers.js";
 
 /** @typedef {import("../live/base.js").Colours} Colours */
+/** @typedef {import("../live/base.js").Words} Words */
 /**
  * What Python says of the picture, beside what it says of all pictures.
  * @typedef {object} Own
@@ -24,6 +25,7 @@ import { quoted, short } from "../live/numbers.js";
  * @property {Colours} colours
  * @property {{ name: string, label: string, stops: number[], shown: string[] } | null} second
  * @property {boolean} stretched
+ * @property {Words} words
  * @property {boolean} tools
  */
 /** @typedef {import("../live/base.js").Common & Own} Meta */
@@ -35,14 +37,11 @@ const BESIDE = [[9, -9, "left"], [9, 10, "left"], [-9, -9, "right"], [-9, 10, "r
 /** @type {import("../live/base.js").Painter<Meta>} */
 const PLANE = {
   build(view) {
-    view.canvas = make("canvas", { role: "img" });
-    view.tip = make("div", { class: "tip", hidden: true });
-    view.picture.append(view.canvas, view.tip);
+    staged(view);
     view.canvas.addEventListener("pointerdown", (event) => PLANE.grab(view, event));
-    view.canvas.addEventListener("pointermove", (event) => (view.grabbed ? PLANE.pull(view, event) : PLANE.hover(view, event)));
+    view.canvas.addEventListener("pointermove", (event) => view.grabbed && PLANE.pull(view, event));
     view.canvas.addEventListener("pointerup", () => PLANE.let(view));
     view.canvas.addEventListener("pointercancel", () => PLANE.let(view));
-    view.canvas.addEventListener("pointerleave", () => (view.tip.hidden = true));
   },
 
   update(view) {
@@ -51,6 +50,7 @@ const PLANE = {
     if (view.box2) view.box2.hidden = !second;
     if (!second || view.held2) return;
     view.caption2.textContent = second.label;
+    keep(view, view.value2, second.shown);
     view.range2.max = second.stops.length - 1;
     view.range2.dataset.slider = second.name;
     view.range2.setAttribute("aria-label", second.label);
@@ -58,10 +58,8 @@ const PLANE = {
   },
 
   buildSecond(view) { // a slider for the second mover, above the one that every picture may have
-    view.range2 = make("input", { type: "range", min: 0, step: 1 });
-    view.caption2 = make("span", { class: "caption" });
-    view.value2 = make("output");
-    view.box2 = make("div", { class: "dial" }, make("label", {}, view.caption2, view.range2, view.value2));
+    const { range, caption, value, label } = ruler();
+    Object.assign(view, { range2: range, caption2: caption, value2: value, box2: make("div", { class: "dial" }, label) });
     view.dial.after(view.box2);
     let keyed = false;
     view.range2.addEventListener("pointerdown", () => ([view.held2, keyed] = [true, false]));
@@ -79,7 +77,7 @@ const PLANE = {
   turn(view, stop) {
     view.frame2 = stop;
     view.range2.value = stop;
-    view.value2.textContent = view.meta.second.shown[stop];
+    write(view.value2, view.meta.second.shown[stop]);
     view.range2.setAttribute("aria-valuetext", view.meta.second.shown[stop]);
   },
 
@@ -106,7 +104,7 @@ const PLANE = {
   grab(view, event) {
     if (!view.meta.slider || !view.meta.movers.length) return;
     view.canvas.setPointerCapture(event.pointerId);
-    view.tip.hidden = true;
+    view.point(null);
     const far = (k) => Math.hypot(PLANE.mover(view, k)[0] - event.offsetX, PLANE.mover(view, k)[1] - event.offsetY);
     view.grabbed = view.meta.second && far(1) < far(0) ? 2 : 1;
     PLANE.pull(view, event);
@@ -136,21 +134,35 @@ const PLANE = {
     view.grabbed = 0;
   },
 
-  hover(view, event) {
-    const n = view.meta.names.length;
-    let best = -1, near = 16 ** 2;
-    for (let i = 0; i < n; i++) {
-      const [x, y] = PLANE.spot(view, i), d = (x - event.offsetX) ** 2 + (y - event.offsetY) ** 2;
+  // ---- the cursor: one of the points ----
+  idle: (view) => !view.meta.names.length,
+
+  exists: (view, i) => i < view.meta.names.length,
+
+  under(view, x, y) {
+    let best = null, near = 16;
+    for (let i = 0; !view.grabbed && i < view.meta.names.length; i++) {
+      const [px, py] = PLANE.spot(view, i), d = Math.hypot(px - x, py - y);
       if (d < near) [near, best] = [d, i];
     }
-    view.tip.hidden = best < 0;
-    if (best < 0) return;
-    const told = view.meta.tips.map((name, t) => `${name} ${short(view.arrays["tip" + t].values[PLANE.index(view) * n + best])}`);
-    view.tip.textContent = [view.meta.names[best], ...told].join("\n");
-    const [x, y] = PLANE.spot(view, best);
-    view.tip.style.left = `${Math.max(60, Math.min(view.box.width - 60, x))}px`;
-    view.tip.style.top = `${y}px`;
+    return best;
   },
+
+  hand: (view) => (PLANE.held(view) ? "grab" : "default"),
+
+  start: () => 0,
+
+  step(view, now, by) {
+    return now === null ? 0 : within(now + by[0] + by[1], view.meta.names.length);
+  },
+
+  spoken(view, i) {
+    const n = view.meta.names.length, now = PLANE.index(view);
+    const told = view.meta.tips.map((name, t) => `${name} ${short(view.arrays["tip" + t].values[now * n + i])}`);
+    return [view.meta.names[i], ...told].join("\n");
+  },
+
+  held: (view) => view.meta.slider && view.meta.movers.length,
 
   layout(view) {
     const { meta } = view, [x0, x1, y0, y1] = meta.bounds;
@@ -159,9 +171,8 @@ const PLANE = {
     const [across, up] = meta.stretched ? room : room.fill(Math.min(...room));
     const height = Math.max(160, (y1 - y0) * up + 2 * MARGIN);
     view.pen = sized(view.canvas, width, height, view.ratio);
-    const held = meta.slider && meta.movers.length;
-    view.canvas.style.cursor = held ? "grab" : "default";
-    view.canvas.style.touchAction = held ? "none" : "";
+    view.canvas.style.cursor = PLANE.hand(view);
+    view.canvas.style.touchAction = PLANE.held(view) ? "none" : "";
     const left = (width - (x1 - x0) * across) / 2;
     view.place = (x, y) => [left + (x - x0) * across, height - MARGIN - (y - y0) * up];
     view.box = { width, height };
