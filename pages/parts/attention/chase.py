@@ -53,7 +53,13 @@ def _row(room: Room, link: tuple[int, int, int, int], found: cuts.Both) -> None:
         rows=[_("untouched"), _("it shares"), _("it stays")],
         columns=room.columns,
         look=matrix.Look(
-            row_title="", row_role="a", row_height=24, most=38, tools=False, point=((1, link[3]), (2, link[3]))
+            from_zero=True,
+            row_title="",
+            row_role="a",
+            row_height=24,
+            most=38,
+            tools=False,
+            point=((1, link[3]), (2, link[3])),
         ),
     )
 

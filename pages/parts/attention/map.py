@@ -92,6 +92,7 @@ def picture(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
         rows=room.rows,
         columns=room.columns,
         look=matrix.Look(
+            from_zero=True,
             row_height=min(24, LOW // n) if n <= FEW else None,
             tall=LOW,
             strip=_("{row} · entropy {entropy} bits"),

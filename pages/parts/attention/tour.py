@@ -93,6 +93,7 @@ def _picture(room: Room, head: oh.Head, step: str, cell: tuple[int, int], place:
         rows=room.rows,
         columns=columns,
         look=matrix.Look(
+            from_zero=step == "weights",
             column_title="d_v" if step == "z" else "key",
             column_role="v" if step == "z" else "k",
             bound=_bound(frames.values, step),

@@ -113,7 +113,7 @@ def _mask(kind: str) -> None:
         frame.cached(pt.pictures, kind),
         rows=_story_words(),
         columns=_story_words(),
-        look=matrix.Look(tall=256),
+        look=matrix.Look(from_zero=True, tall=256),
         shut=np.triu(np.ones((pt.SHOWN, pt.SHOWN), bool), 1),
     )
 
@@ -224,7 +224,15 @@ def own() -> None:
         row,
         rows=[_("open")],
         columns=names,
-        look=matrix.Look(row_title="", column_title=N_("words back"), row_role="quiet", digits=0, flat=40, tools=False),
+        look=matrix.Look(
+            from_zero=True,
+            row_title="",
+            column_title=N_("words back"),
+            row_role="quiet",
+            digits=0,
+            flat=40,
+            tools=False,
+        ),
         shut=row == 0,
         paint=True,
     )

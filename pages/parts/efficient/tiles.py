@@ -153,7 +153,7 @@ def skipped() -> None:
             found.cells,
             rows=None,
             columns=None,
-            look=matrix.Look(tall=300, closed=N_("skipped")),
+            look=matrix.Look(from_zero=True, tall=300, closed=N_("skipped")),
             shut=found.cells == 0,
         )
     with right:

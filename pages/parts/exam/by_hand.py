@@ -54,5 +54,5 @@ def _map(found: of.Found) -> None:
         found.weights,
         rows=names,
         columns=names,
-        look=matrix.Look(tall=264),
+        look=matrix.Look(from_zero=True, tall=264),
     )

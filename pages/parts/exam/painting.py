@@ -57,7 +57,7 @@ def _paint(words: list[str], levels: pa.Levels) -> None:
         values,
         rows=words,
         columns=words,
-        look=matrix.Look(most=64, flat=52, tools=False, closed=N_("nothing yet")),
+        look=matrix.Look(from_zero=True, most=64, flat=52, tools=False, closed=N_("nothing yet")),
         shut=values == 0,
         paint=True,
     )

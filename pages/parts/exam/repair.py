@@ -325,6 +325,7 @@ def _table(when: str) -> None:
         rows=[f"{SIGNS['keep'][keep]}, {_(SIGNS['axis'][axis])}" for keep, axis in rows],
         columns=[f"{SIGNS['scale'][scale]}, {written(fill)}" for scale, fill in columns],
         look=matrix.Look(
+            from_zero=True,
             row_title="",
             column_title=N_("divided by, filled with"),
             row_role="quiet",

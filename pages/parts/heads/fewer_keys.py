@@ -143,7 +143,7 @@ def _map(of: Text, found: sh.Shared, side: str) -> None:
         found.weights,
         rows=of.names,
         columns=of.names,
-        look=matrix.Look(most=26, tall=340),
+        look=matrix.Look(from_zero=True, most=26, tall=340),
         row=len(of) - 1,
     )
 
@@ -163,7 +163,7 @@ def _wiring(of: Text) -> None:
         sh.wiring(_offered(of)),
         rows=names,
         columns=names,
-        look=matrix.Look(row_title=N_("head"), column_title="KV", most=22, digits=0, tools=False),
+        look=matrix.Look(from_zero=True, row_title=N_("head"), column_title="KV", most=22, digits=0, tools=False),
     )
 
 

@@ -96,7 +96,13 @@ def two_heads(row: tuple[int, ...]) -> None:
             rows=[_(side) for side in SIDES],
             columns=[str(d) for d in row],
             look=matrix.Look(
-                row_title="", column_title=N_("digit"), row_role="a", column_role="quiet", row_height=72, digits=3
+                from_zero=True,
+                row_title="",
+                column_title=N_("digit"),
+                row_role="a",
+                column_role="quiet",
+                row_height=72,
+                digits=3,
             ),
         )
         prose("heads", "two", first=_(SIDES[found.looks[0]]), second=_(SIDES[found.looks[1]]))

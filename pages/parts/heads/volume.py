@@ -191,7 +191,7 @@ def views(demo: Demo) -> None:
         found.views,
         rows=names(),
         columns=sentence.names(demo.text.tokens),
-        look=matrix.Look(row_title=N_("head"), row_role="a", row_height=11),
+        look=matrix.Look(from_zero=True, row_title=N_("head"), row_role="a", row_height=11),
         row=row,
     )
 

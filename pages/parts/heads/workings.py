@@ -74,6 +74,7 @@ def _origins(reading: Reading, h: int, d: int) -> None:
                 rows=[str(i) for i in range(h)],
                 columns=sentence.names(reading.tokens),
                 look=matrix.Look(
+                    from_zero=True,
                     row_title=N_("head"),
                     column_title=N_("row of the head"),
                     row_role="a",
@@ -134,7 +135,7 @@ def fresh(reading: Reading) -> None:
         found.weights,
         rows=sentence.names(reading.tokens),
         columns=sentence.names(reading.tokens),
-        look=matrix.Look(most=36, tall=420, strip=N_("weights of “{row}” · entropy {entropy} bits")),
+        look=matrix.Look(from_zero=True, most=36, tall=420, strip=N_("weights of “{row}” · entropy {entropy} bits")),
         entropy=found.entropy,
         row=len(reading.ids) - 1,
     )

@@ -254,7 +254,7 @@ def one_cell(room: Room) -> None:
             found.alone[::-1, :, at],
             rows=[_("block {i}").format(i=i) for i in reversed(range(len(found.alone)))],
             columns=list(found.swapped.tokens[:-1]),
-            look=matrix.Look(row_title="", column_title="", row_role="quiet", column_role="quiet", bound=1.0, most=48,
+            look=matrix.Look(from_zero=True, row_title="", column_title="", row_role="quiet", column_role="quiet", bound=1.0, most=48,
                              row_height=28),
         )  # fmt: skip
     with right:
@@ -290,7 +290,7 @@ def inside(room: Room) -> None:
             np.concatenate([parts.p, parts.all_heads[None]]).T,
             rows=[_("keys"), _("values"), _("keys and values")],
             columns=[*(f"{layer}.{i}" for i in range(len(parts.p))), _("all heads")],
-            look=matrix.Look(row_title="", column_title=N_("head"), row_role="quiet", column_role="quiet", bound=1.0,
+            look=matrix.Look(from_zero=True, row_title="", column_title=N_("head"), row_role="quiet", column_role="quiet", bound=1.0,
                              digits=3, most=64),
         )  # fmt: skip
     with right:
@@ -315,7 +315,13 @@ def valid(room: Room) -> None:
             rows=[_("block {i}").format(i=i) for i in reversed(range(layers))],
             columns=list(room.found.swapped.tokens[:-1]),
             look=matrix.Look(
-                row_title="", column_title="", row_role="quiet", column_role="quiet", most=48, row_height=28
+                from_zero=True,
+                row_title="",
+                column_title="",
+                row_role="quiet",
+                column_role="quiet",
+                most=48,
+                row_height=28,
             ),
         )
     with right:

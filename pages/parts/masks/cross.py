@@ -146,6 +146,7 @@ def _cross(found: ed.Unfolding) -> None:
         rows=list(found.written),
         columns=list(found.source),
         look=matrix.Look(
+            from_zero=True,
             row_title=N_("written"),
             column_title=N_("read"),
             strip="{row}" if spine.deep() else "",
@@ -172,7 +173,12 @@ def _decoder(found: ed.Unfolding) -> None:
         rows=list(found.written),
         columns=list(found.fed),
         look=matrix.Look(
-            row_title=N_("written"), column_title=N_("fed in"), closed=N_("not written yet"), tall=300, most=28
+            from_zero=True,
+            row_title=N_("written"),
+            column_title=N_("fed in"),
+            closed=N_("not written yet"),
+            tall=300,
+            most=28,
         ),
         shut=found.decoder_shut,
     )
@@ -184,7 +190,7 @@ def _plain(values: np.ndarray, names: list[str], key: str, says: str) -> None:
         values,
         rows=names,
         columns=names,
-        look=matrix.Look(tall=300, most=28),
+        look=matrix.Look(from_zero=True, tall=300, most=28),
     )
 
 

@@ -150,8 +150,8 @@ def _open(found: mk.Frames, n: int) -> list[str]:
 
 
 def _look(shown: str, n: int) -> matrix.Look:
-    look = matrix.Look(tall=LOW, row_height=min(24, LOW // n) if n <= FEW else None)
-    return look if shown == "weights" else replace(look, bound=1.0, digits=0, closed=N_("−∞"))
+    look = matrix.Look(tall=LOW, row_height=min(24, LOW // n) if n <= FEW else None, from_zero=shown == "weights")
+    return look if look.from_zero else replace(look, bound=1.0, digits=0, closed=N_("−∞"))
 
 
 def _below(demo: mk.Demo) -> None:
@@ -256,6 +256,7 @@ def travel(demo: mk.Demo) -> None:
             rows=[tokens[i] for i in found.rows],
             columns=tokens,
             look=matrix.Look(
+                from_zero=True,
                 row_title=N_("output"),
                 column_title=N_("input"),
                 bound=_bound(found.values),

@@ -131,7 +131,7 @@ def _map(demo: mk.Demo, scaled: np.ndarray, recipe: mc.Recipe) -> None:
         values,
         rows=tokens,
         columns=tokens,
-        look=matrix.Look(tall=330),
+        look=matrix.Look(from_zero=True, tall=330),
         shut=shut,
     )
 

@@ -99,7 +99,7 @@ def sight(reading: Reading, layer: int, head: int) -> None:
             found.weights,
             rows=tokens,
             columns=tokens,
-            look=matrix.Look(row_height=min(24, LOW // n) if n <= FEW else None, tall=LOW),
+            look=matrix.Look(from_zero=True, row_height=min(24, LOW // n) if n <= FEW else None, tall=LOW),
             shut=found.shut,
             row=n - 1,
         )

@@ -256,7 +256,7 @@ def who_reads(room: Room) -> None:
         room.found.weights,
         rows=names,
         columns=names,
-        look=matrix.Look(most=26, tall=330, tools=False),
+        look=matrix.Look(from_zero=True, most=26, tall=330, tools=False),
     )
 
 

@@ -363,7 +363,9 @@ def _scheme(demo: po.Demo, scheme: str, values: np.ndarray, moved: np.ndarray, s
         values,
         rows=list(demo.names),
         columns=list(demo.names),
-        look=matrix.Look(bound=0.5 if step == "weights" else bound, tall=300, tools=spine.deep()),
+        look=matrix.Look(
+            from_zero=step == "weights", bound=0.5 if step == "weights" else bound, tall=300, tools=spine.deep()
+        ),
         shut=~np.tri(n, dtype=bool),
     )
 

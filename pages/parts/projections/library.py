@@ -116,7 +116,7 @@ def library(room: Room) -> None:
             np.array([query, *(book[0] for book in ln.BOOKS.values())]),
             rows=[_("your query"), *books],
             columns=[_(label) for label in TAGS.values()],
-            look=matrix.Look(row_title="", column_title=N_("tag"), digits=1, tools=False),
+            look=matrix.Look(from_zero=True, row_title="", column_title=N_("tag"), digits=1, tools=False),
         )
         scores = " · ".join(f"{title} {score:g}" for title, score in zip(books, made.scores, strict=True))
         say("Query times key: «scores»", scores=scores)

@@ -120,7 +120,9 @@ def _mask(branch: str) -> None:
         open_.astype(float),
         rows=names,
         columns=names,
-        look=matrix.Look(row_title=N_("reads"), column_title=N_("is read"), digits=0, tall=190, most=24, tools=False),
+        look=matrix.Look(
+            from_zero=True, row_title=N_("reads"), column_title=N_("is read"), digits=0, tall=190, most=24, tools=False
+        ),
         shut=~open_,
     )
 

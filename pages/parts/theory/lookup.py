@@ -152,7 +152,12 @@ def _map(every: np.ndarray, chosen: controls.Setting, cell: tuple[int, int]) -> 
         rows=[str(i) for i in range(layers)],
         columns=[str(i) for i in range(many)],
         look=matrix.Look(
-            row_title=N_("block"), column_title=N_("head"), row_role="quiet", column_role="quiet", tall=300
+            from_zero=True,
+            row_title=N_("block"),
+            column_title=N_("head"),
+            row_role="quiet",
+            column_role="quiet",
+            tall=300,
         ),
         cell=cell,
     )

@@ -82,7 +82,13 @@ def _grid(kind: str, found: mc.Learned, bound: float) -> None:
         rows=[f"{name}··" for name in names],
         columns=[f"··{name}" for name in names],
         look=matrix.Look(
-            row_title=N_("begins"), column_title=N_("ends"), row_role="quiet", column_role="quiet", tall=330, bound=1.0
+            from_zero=True,
+            row_title=N_("begins"),
+            column_title=N_("ends"),
+            row_role="quiet",
+            column_role="quiet",
+            tall=330,
+            bound=1.0,
         ),
     )
 
@@ -284,7 +290,14 @@ def _tape(found: tp.Run) -> None:
         rows=[_("tape"), _("tape head")],
         columns=[_cell(cell) for cell in cells],
         look=matrix.Look(
-            row_title="", column_title=N_("cell"), row_role="quiet", column_role="quiet", digits=0, flat=30, bound=1.0
+            from_zero=True,
+            row_title="",
+            column_title=N_("cell"),
+            row_role="quiet",
+            column_role="quiet",
+            digits=0,
+            flat=30,
+            bound=1.0,
         ),
     )
 

@@ -96,6 +96,7 @@ def _read(found: pk.Frames) -> None:
         rows=names,
         columns=[str(i + 1) for i in range(packed.FEATURES)],
         look=matrix.Look(
+            from_zero=True,
             row_title=N_("feature that is on"),
             column_title=N_("read back"),
             row_role="quiet",

@@ -287,7 +287,7 @@ def heads(demo: cp.Demo) -> None:
             found.p,
             rows=[str(layer) for layer in range(layers)],
             columns=[str(head) for head in range(n)],
-            look=matrix.Look(row_title=N_("block"), column_title=N_("head muted"), digits=2),
+            look=matrix.Look(from_zero=True, row_title=N_("block"), column_title=N_("head muted"), digits=2),
         )
     with right:
         _carrying(found, at)

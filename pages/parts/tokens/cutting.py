@@ -311,7 +311,9 @@ def _scripts(text: str, way: str) -> None:
             np.array(shares),
             rows=[*tokenizer.ENCODINGS, MODEL],
             columns=names,
-            look=matrix.Look(row_title="", column_title=N_("tokens a character"), bound=4.0, most=64, flat=44),
+            look=matrix.Look(
+                from_zero=True, row_title="", column_title=N_("tokens a character"), bound=4.0, most=64, flat=44
+            ),
         )
         prose("tokens", "scripts")
     with right:

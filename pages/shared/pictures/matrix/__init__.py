@@ -16,18 +16,6 @@ from pages.shared.text import N_, _
 HERE = Path(__file__).parent
 MATRIX = live.painter(HERE / "matrix.js")
 EXACT = 250_000  # cells shipped as float32; beyond, float16 keeps three digits at half the bytes
-FROM_ZERO = {
-    "weights",
-    "allowed",
-    "probs",
-    "influence",
-    "lamps",
-    "token",
-    "tokens_per_character",
-    "right",
-    "read_back",
-    "tape",
-}  # everything else diverges around zero
 
 
 @dataclass(frozen=True)
@@ -39,6 +27,7 @@ class Look:
     row_role: str = "q"
     column_role: str = "k"
     bound: float | None = None  # the scale's end; None: the largest number in any frame
+    from_zero: bool = False  # nothing can be negative, as with shares and marks: from zero to `bound`, or to one
     ends: tuple[float, ...] = ()  # every row's own scale's end, where rows are of different kinds
     digits: int = 2
     most: int = 44  # a cell's widest, in pixels
@@ -125,7 +114,7 @@ def show(
     frames = values if values.ndim == 3 else values[None]
     arrays, packed = _arrays(frames, shut, entropy, cut, paint)
     meta: Meta = {
-        **_dressed(look, picture.quantity, frames, paint, cut),
+        **_dressed(look, frames, paint, cut),
         "rows": rows,
         "columns": columns,
         "packed": packed,
@@ -150,13 +139,13 @@ def stroke(value: Any, rows: int, columns: int) -> tuple[frozenset[tuple[int, in
     return (frozenset(cells), value[0] == "1") if inside else None
 
 
-def _dressed(look: Look, quantity: str, frames: np.ndarray, paint: bool, cut: Cut | None) -> Dressed:
+def _dressed(look: Look, frames: np.ndarray, paint: bool, cut: Cut | None) -> Dressed:
     return {
         "paint": paint,
         "cut": {"cell": list(cut.cell), "strip": cut.strip} if cut else None,
         "rowTitle": look.row_title and _(look.row_title),
         "columnTitle": look.column_title and _(look.column_title),
-        "scale": _scale(quantity, frames, look),
+        "scale": _scale(frames, look),
         "scales": [_row_scale(row, end) for row, end in zip(frames.swapaxes(0, 1), look.ends, strict=bool(look.ends))]
         or None,
         "colours": palette.roles(row=look.row_role, column=look.column_role, bar="a"),
@@ -220,9 +209,9 @@ def _row_scale(row: np.ndarray, end: float) -> palette.Scale:
     return palette.scale(palette.WEIGHTS, 0.0, end)
 
 
-def _scale(quantity: str, frames: np.ndarray, look: Look) -> palette.Scale:
+def _scale(frames: np.ndarray, look: Look) -> palette.Scale:
     finite = frames[np.isfinite(frames)]
     bound = look.bound or float(np.abs(finite).max(initial=1e-6))
-    if quantity.rsplit(".", 1)[-1] in FROM_ZERO:
+    if look.from_zero:
         return palette.scale(palette.WEIGHTS, 0.0, look.bound or 1.0)
     return palette.scale(palette.DIVERGING, -bound, bound)
