@@ -304,6 +304,7 @@ def _stations(
             row_role="a",
             column_role="quiet",
             bound=bound,
+            from_zero=True,
             row_height=26,
         ),
         row=row,
