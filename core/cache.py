@@ -46,8 +46,10 @@ class _Ear(Trace):
 
 
 @torch.inference_mode()
-def read_on(model: Decoder, ids: Tensor, past: list[Pair] | None, at: int) -> tuple[Tensor, list[Pair]]:
-    """Read new tokens on top of what is kept of those before them.
+def read_on(
+    model: Decoder, ids: Tensor, past: list[Pair] | None, at: int, until: int | None = None
+) -> tuple[Tensor, list[Pair]]:
+    """Read new tokens on top of what is kept of those before them, in all blocks or in the first `until`.
 
     ids: (..., new); at: the position of the first of them. past: a pair for each block, (..., kv_head, kept, d_head),
     of the positions right before; None where nothing is kept. Axes before are batches, the same in both.
@@ -64,7 +66,7 @@ def read_on(model: Decoder, ids: Tensor, past: list[Pair] | None, at: int) -> tu
     turn = angles(at + new, config.head_dim, config.rope_theta)[at:] if config.position == "rope" else None
     allowed = _allowed(new, kept, config.window)
     made: list[Pair] = []
-    for i, block in enumerate(model.blocks):
+    for i, block in enumerate(model.blocks[:until]):
         ear = _Ear()
         x = block(x, turn, allowed, past=past[i] if past else None, trace=ear)
         made.append((ear.heard[0], ear.heard[1]))
@@ -80,10 +82,11 @@ def _allowed(new: int, kept: int, window: int | None) -> Tensor | None:
 
 
 class Cache:
-    """What a model has kept of a text. `length` tokens were read; a window lets go of those it can no longer see."""
+    """What a model, or its first `until` blocks, has kept of a text. `length` tokens were read; a window lets go of those
+    it can no longer see."""
 
-    def __init__(self, model: Decoder) -> None:
-        self.model, self.length = model, 0
+    def __init__(self, model: Decoder, until: int | None = None) -> None:
+        self.model, self.until, self.length = model, until, 0
         self.kept: list[Pair] | None = None
 
     def read(self, ids: Tensor, *, trace: Trace = SILENT) -> Tensor:
@@ -91,7 +94,7 @@ class Cache:
 
         Records `block0.kept_keys`, `block0.kept_values`, ... Raises what `read_on` raises.
         """
-        x, made = read_on(self.model, ids, self.kept, self.length)
+        x, made = read_on(self.model, ids, self.kept, self.length, self.until)
         self.length += ids.shape[-1]
         if self.kept is not None:
             pairs = zip(self.kept, made, strict=True)
@@ -112,13 +115,18 @@ class Cache:
         """Tokens whose keys and values are kept."""
         return self.kept[0][0].shape[-2] if self.kept else 0
 
+    def reaches(self, length: int) -> bool:
+        """Is all still kept that the tokens after the first `length` see?"""
+        window = self.model.config.window
+        return not window or self.held - (self.length - length) >= min(length, window - 1)
+
     def back_to(self, length: int) -> None:
         """Forget the tokens after the first `length`. Raises ValueError where a window has let go of what they need."""
-        gone, window = self.length - length, self.model.config.window
+        gone = self.length - length
         if self.kept is None or gone <= 0:
             return
-        if window and self.held - gone < min(length, window - 1):
-            raise ValueError(f"{length} tokens are not kept any more: the window is {window}")
+        if not self.reaches(length):
+            raise ValueError(f"{length} tokens are not kept any more: the window is {self.model.config.window}")
         self.length = length
         self.kept = [(k[..., : k.shape[-2] - gone, :], v[..., : v.shape[-2] - gone, :]) for k, v in self.kept]
 

@@ -224,6 +224,25 @@ def _by_score(beam: Beam) -> float:
 Draft = Callable[[Tensor], Tensor]  # ids so far (token,) -> the drafter's chances of the next one (vocab,)
 
 
+class EarlyExit:
+    """A drafter: the first blocks of the model with its norm and its head, and a cache of its own, so that it reads each
+    token once, and goes back to where a draft was refused."""
+
+    def __init__(self, model: Decoder, blocks: int) -> None:
+        self.model, self.blocks = model, blocks
+        self.cache, self.text = Cache(model, blocks), torch.empty(0, dtype=torch.long)
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        """ids: (token,), at least one. Returns the chances of the next (vocab,)."""
+        near = min(len(ids) - 1, len(self.text))  # the last token is always read: it says what follows
+        same = int((ids[:near] == self.text[:near]).cumprod(0).sum())
+        if not self.cache.reaches(same):
+            self.cache, same = Cache(self.model, self.blocks), 0
+        self.cache.back_to(same)
+        self.text = ids
+        return self.model.predict(self.cache.read(ids[same:])).softmax(-1)
+
+
 @dataclass(frozen=True)
 class Speculated:
     """The new ids; for each pass of the model how many drafts it was shown and how many it took."""

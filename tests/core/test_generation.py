@@ -143,6 +143,35 @@ def test_a_drafted_text_is_the_greedy_text(pair, name, ahead):
     assert found.passes == math.ceil(12 / (ahead + 1))
 
 
+@FIVE
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_drafter_with_a_cache_says_what_its_blocks_say_of_the_whole_text(pair, name, blocks):
+    """Whatever it was asked before: a longer text, a shorter one, another one."""
+    model = pair(name).ours
+    draft, texts = gen.EarlyExit(model, blocks), [IDS, torch.cat([IDS, torch.tensor([9, 2, 2])]), IDS[:2], IDS, IDS + 1]
+    longer = torch.cat([IDS.repeat(3), torch.tensor([1])])  # beyond what a window keeps
+    for ids in [*texts, longer, longer[:-4], longer[:-2]]:
+        with torch.no_grad():
+            whole = model.predict(model.stream(ids, until=blocks)).softmax(-1)
+        torch.testing.assert_close(draft(ids), whole, atol=1e-6, rtol=1e-5)
+
+
+def test_a_drafter_reads_each_token_once(pair, monkeypatch):
+    model, read = pair("qwen3").ours, []
+    draft = gen.EarlyExit(model, 2)
+    monkeypatch.setattr(gen, "Cache", None)  # it keeps the one it has
+    original = draft.cache.read
+    draft.cache.read = lambda ids: (read.append(len(ids)), original(ids))[1]
+    for ids in (
+        IDS,
+        torch.cat([IDS, torch.tensor([9])]),
+        torch.cat([IDS, torch.tensor([9, 8])]),
+        torch.cat([IDS, torch.tensor([5])]),
+    ):
+        draft(ids)
+    assert read == [4, 1, 1, 1]
+
+
 def test_taking_and_replacing_together_give_the_models_own_chances():
     dice = torch.Generator().manual_seed(0)
     for _once in range(20):

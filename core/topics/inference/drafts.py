@@ -50,9 +50,27 @@ def drafter(demo: Demo) -> generation.Draft:
         raise Cannot("The table of pairs was counted for the embedded model alone.")
     model = subject.model(demo.text.subject)
     if demo.exit != TABLE:
-        return lambda ids: model.predict(model.stream(ids, until=demo.exit)).softmax(-1)
+        return generation.EarlyExit(model, demo.exit)
     next_of, vocab = torch.from_numpy(np.array(bank.following())), model.config.vocab_size
     return lambda ids: torch.zeros(vocab).index_fill(-1, next_of[ids[-1:]], 1.0)
+
+
+@dataclass(frozen=True)
+class Read:
+    """Of the weights that the model reads for one token: the share that a draft of these blocks reads, and the head's."""
+
+    draft: float
+    head: float
+
+
+def read(demo: Demo) -> Read:
+    """A row of the table of tokens is not counted: one is looked up, not multiplied. (A tied table is the head.)"""
+    model = subject.model(demo.text.subject)
+    blocks = [sum(p.numel() for p in block.parameters()) for block in model.blocks]
+    table = model.embed.weight if model.head is None else model.head.weight
+    head = table.numel() + sum(p.numel() for p in model.norm.parameters())
+    whole = sum(blocks) + head
+    return Read((sum(blocks[: demo.exit]) + head) / whole, head / whole)
 
 
 def run(demo: Demo) -> tuple[Run, ...]:
@@ -78,11 +96,11 @@ class Times:
 
 @torch.inference_mode()
 def times(demo: Demo, run: int = 0) -> Times:
-    """run: counts the measurements, so that each is made anew. Every draft is computed again, as it would be."""
-    draft, text, model = drafter(demo), demo.text, subject.model(demo.text.subject)
+    """run: counts the measurements, so that each is made anew. Each text begins with nothing read and nothing drafted."""
+    text, model = demo.text, subject.model(demo.text.subject)
     ids, n = torch.tensor(text.ids), min(WRITTEN, model.config.context - len(text))
     ways: list[Callable[[], object]] = [
-        lambda ahead=ahead: generation.speculate(model, ids, n, draft, ahead) for ahead in AHEAD
+        lambda ahead=ahead: generation.speculate(model, ids, n, drafter(demo), ahead) for ahead in AHEAD
     ]
     taken = np.zeros((RUNS + 1, len(ways)))
     with alone_here():

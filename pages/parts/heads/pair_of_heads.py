@@ -71,6 +71,11 @@ def _dial() -> controls.Dial:
     return controls.Dial("toy_volume", N_("Volume of the second head"), nets.VOLUMES, 1.0, shown=shown)
 
 
+SURE = matrix.Look(
+    "", N_("digit"), row_role="a", column_role="quiet", from_zero=True, row_height=72, digits=3
+)  # how a row of chances is shown
+
+
 def two_heads(row: tuple[int, ...]) -> None:
     """How sure the net is of each neighbour, and where its two heads look."""
     found = frame.cached(nets.turned, row)
@@ -95,15 +100,7 @@ def two_heads(row: tuple[int, ...]) -> None:
             found.p,
             rows=[_(side) for side in SIDES],
             columns=[str(d) for d in row],
-            look=matrix.Look(
-                from_zero=True,
-                row_title="",
-                column_title=N_("digit"),
-                row_role="a",
-                column_role="quiet",
-                row_height=72,
-                digits=3,
-            ),
+            look=SURE,
         )
         prose("heads", "two", first=_(SIDES[found.looks[0]]), second=_(SIDES[found.looks[1]]))
     with right:

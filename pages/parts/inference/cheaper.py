@@ -143,7 +143,11 @@ def drafted(text: Text) -> None:
     with right:
         if exit == drafts.TABLE:
             prose("inference", "drafts_table", read=f"{frame.cached(bank.sample_tokens):,}")
-        prose("inference", "drafts", exit=exit or last, layers=last)
+        else:
+            prose("inference", "drafts", exit=exit, layers=last)
+        prose("inference", "drafts_same")
+        pays = frame.cached(drafts.read, drafts.Demo(text, exit or last - 1))
+        prose("inference", "drafts_pay", blocks=exit or last - 1, draft=f"{pays.draft:.0%}", head=f"{pays.head:.0%}")
         _draft_times(drafts.Demo(text, exit))
 
 

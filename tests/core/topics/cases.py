@@ -590,6 +590,7 @@ CASES: dict[str, Case] = {
     "inference.roofline.measure": Case(
         lambda g: roofline.measure(g.text.subject), lambda r: {p.kind for p in r.points} == {"read", "write"}
     ),
+    "inference.drafts.read": Case(lambda g: drafts.read(drafts.Demo(g.text, 1)), lambda r: 0 < r.head < r.draft <= 1),
     "inference.drafts.times": Case(
         lambda g: drafts.times(drafts.Demo(g.text, 1)), lambda r: len(r.taken) == len(drafts.AHEAD) and min(r.taken) > 0
     ),

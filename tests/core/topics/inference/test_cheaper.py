@@ -74,3 +74,14 @@ def test_a_drafted_text_is_the_models_own(theirs):
         assert one.passes == drafts.WRITTEN - one.taken
         assert one.passes >= math.ceil(drafts.WRITTEN / (one.ahead + 1))
     assert found[0].passes == drafts.WRITTEN > found[2].passes
+
+
+def test_what_a_draft_reads_of_the_weights(theirs):
+    """Counted in the model's own file: five of six blocks and the head, which is the table of tokens."""
+    weights = {name: p.numel() for name, p in theirs.state_dict().items()}
+    of = lambda *parts: sum(n for name, n in weights.items() if name.startswith(parts))  # noqa: E731
+    head = of("lm_head", "model.norm")
+    found = drafts.read(drafts.Demo(FIRST, 5))
+    assert found.head == pytest.approx(head / (head + of("model.layers")))
+    assert found.draft == pytest.approx(1 - of("model.layers.5.") / (head + of("model.layers")))
+    assert found.head > 0.6, "the page says that it is most of the work"
