@@ -251,6 +251,7 @@ export class View {
   take() {
     const root = this.root.getRootNode(), room = root instanceof ShadowRoot && root.host.closest('[class*="st-key-room"]');
     if (room instanceof HTMLElement) room.style.minHeight = "0";
+    if (root instanceof ShadowRoot) root.host.toggleAttribute("data-drawn", true); // start/calm.js waits for it
   }
 
   // As many lines as the longest caption needs: from frame to frame nothing below moves, nor is laid out again.
