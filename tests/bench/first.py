@@ -84,7 +84,10 @@ def table(browser: Browser, url: str, wanted: list[str] | None = None) -> list[F
         if wanted and (name or "home") not in wanted:
             continue
         found.append(look(browser, url, name))
-        cells = (f"{x:.3f}" if isinstance(x, float) and x < 1 else f"{x:.0f}" if isinstance(x, float) else str(x) for x in astuple(found[-1]))
+        cells = (
+            f"{x:.3f}" if isinstance(x, float) and x < 1 else f"{x:.0f}" if isinstance(x, float) else str(x)
+            for x in astuple(found[-1])
+        )
         print("| " + " | ".join(cells) + " |", flush=True)
     return found
 
