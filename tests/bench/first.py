@@ -17,7 +17,7 @@ from pages.shared import frame
 from tests.bench import meter
 from tests.browser.conftest import FLAGS, Server
 from tests.browser.test_spine import PRESSED
-from tests.browser.weight import TELEPHONE, WIDE, Scales
+from tests.browser.weight import TELEPHONE, WIDE, Scales, settle, shift, watch
 
 SLOW = 6  # times: a school's laptop
 
@@ -35,7 +35,7 @@ class First:
     page: str = column("page")
     pressed: int = column("pressed")  # on the first screen, the menu apart
     tall: int = column("height, px")
-    shift: float = column("shift wide")
+    wide: float = column("shift wide")
     telephone: float = column("shift telephone")
     http: int = column("HTTP, kB")
     socket: int = column("socket idea, kB")
@@ -50,9 +50,11 @@ def cold(browser: Browser, url: str, screen: dict[str, int]) -> Iterator[tuple[P
     context = browser.new_context(viewport=screen, locale="en-US")
     page = context.new_page()
     scales = Scales(page)
+    watch(page)
     page.goto(url)
     page.locator(".live canvas").first.wait_for(timeout=60_000)
-    scales.settle()
+    page.wait_for_load_state("networkidle")
+    settle(page)
     yield page, scales
     context.close()
 
@@ -60,10 +62,10 @@ def cold(browser: Browser, url: str, screen: dict[str, int]) -> Iterator[tuple[P
 def look(browser: Browser, url: str, name: str) -> First:
     with cold(browser, f"{url}/{name}?depth=all", WIDE) as (_page, scales):
         everything = scales.socket
-    with cold(browser, f"{url}/{name}", TELEPHONE) as (_page, scales):
-        telephone = scales.shift
+    with cold(browser, f"{url}/{name}", TELEPHONE) as (page, _scales):
+        telephone = shift(page)
     with cold(browser, f"{url}/{name}", WIDE) as (page, scales):
-        http, socket, shift = scales.http, scales.socket, scales.shift
+        http, socket, moved = scales.http, scales.socket, shift(page)
         pressed = len(page.evaluate(PRESSED, WIDE["height"]))
         tall = page.locator("[data-testid=stMainBlockContainer]").evaluate("e => e.scrollHeight")
         room = page.locator("[data-signature]" if name else ".live").first
@@ -73,7 +75,7 @@ def look(browser: Browser, url: str, name: str) -> First:
             slider, canvas = room.locator("input[type=range]"), room.locator("canvas").first
             slowed = meter.percentile(meter.keys(page, slider, canvas, n=12), 95)
     kilobytes = (one // 1000 for one in (http, socket, everything))
-    return First(name or "home", pressed, tall, shift, telephone, *kilobytes, picture, slowed)
+    return First(name or "home", pressed, tall, moved, telephone, *kilobytes, picture, slowed)
 
 
 def table(browser: Browser, url: str, wanted: list[str] | None = None) -> list[First]:

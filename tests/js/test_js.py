@@ -19,6 +19,10 @@ ROOT = HERE.parents[1]
 SCRIPTS = sorted(path for path in (ROOT / "pages").rglob("*.js") if "live/base.js" in path.read_text("utf8"))
 
 
+TYPES = {"float16": "Float32Array", "float32": "Float32Array", "float64": "Float64Array"}
+TYPES |= {"int32": "Int32Array", "uint8": "Uint8Array"}
+
+
 def run(*command, stdin=b""):
     assert shutil.which("node"), "no node found: `apt-get install nodejs npm`"
     return subprocess.run(command, cwd=ROOT, input=stdin, capture_output=True, check=False)
@@ -99,6 +103,7 @@ def test_what_python_packs_node_unpacks():
     for name, array in arrays.items():
         again = found["arrays"][name]
         assert tuple(again["shape"]) == array.shape
+        assert again["type"] == TYPES[array.dtype.name], "what a painter reads does not depend on how it travelled"
         wanted = array.astype(np.float32) if name == "half" else array
         read = [float(x.replace("Infinity", "inf")) for x in again["values"]]
         np.testing.assert_array_equal(np.array(read).astype(wanted.dtype), wanted.ravel())
