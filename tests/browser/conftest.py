@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tests.browser.weight import ARRIVED
+
 ROOT = Path(__file__).parents[2]
 FLAGS = [
     "--no-sandbox",
@@ -150,12 +152,8 @@ class Visit:
         return self
 
     def settle(self) -> None:
-        """Until the script has run and no element is stale."""
-        self.page.wait_for_function(
-            "() => document.querySelector('[data-test-script-state=\"notRunning\"]')"
-            " && !document.querySelector('[data-stale=\"true\"]')",
-            timeout=60_000,
-        )
+        """Until the script has run, no element is stale and nothing waits for what is still on its way."""
+        self.page.wait_for_function(ARRIVED, timeout=60_000)
 
     def signature(self):
         return self.page.locator("[data-signature]")

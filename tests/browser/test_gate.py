@@ -15,6 +15,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
+from pages.shared import frame
+
 STATIC = Path(streamlit.__file__).parent / "static"
 INDEX = (STATIC / "index.html").read_text("utf8")
 SCRIPT = re.search(r'src="\.(/static/js/index\.[\w-]+\.js)"', INDEX)[1]
@@ -43,7 +45,7 @@ class Session:
     """A visit without a browser: Streamlit's websocket, and files sent beside it."""
 
     def __init__(self, server, socket, page, query=""):
-        self.server, self.socket, self.sent = server, socket, 0
+        self.server, self.socket, self.sent, self.heard = server, socket, 0, 0
         cookie = ask(server, "/_stcore/health").headers["set-cookie"].split(";")[0]
         self.headers = {"Cookie": cookie, "X_Xsrftoken": cookie.split("=", 1)[1]}
         self.open(page, query)
@@ -54,7 +56,9 @@ class Session:
         message.rerun_script.query_string = query
         self.socket.send(message.SerializeToString())
         while True:
-            message = ForwardMsg.FromString(self.socket.recv(60))
+            told = self.socket.recv(60)
+            self.heard += len(told)
+            message = ForwardMsg.FromString(told)
             if message.WhichOneof("type") == "new_session":
                 self.id = message.new_session.initialize.session_id
             elif message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and message.HasField("script_finished"):
@@ -134,6 +138,21 @@ def test_what_is_compressed_already_is_left_alone(server):
 @pytest.mark.parametrize("path", ["/static/js/../../../config.py", "/static/js/%2e%2e/%2e%2e/index.html", "//static"])
 def test_no_other_file_is_reached(server, path):
     assert b"def " not in ask(server, path, Accept_Encoding="gzip").body
+
+
+# ---- pages ----
+
+
+NAMES = ["" if entry.file == "01_home" else frame.topic_of(entry.file) for entry in frame.entries()]
+MOST = {"idea": 400_000, "all": 450_000}  # bytes on the socket: numbers and words, for scripts go over HTTP, once
+LARGE = {"position": 650_000, ("norms", "all"): 850_000}  # a table for every base; three seeds of every depth
+
+
+@pytest.mark.parametrize("depth", MOST)
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name or "home")
+def test_a_page_sends_no_more_than_it_must(session, name, depth):
+    heard = session(name, f"lang=en&depth={depth}").heard
+    assert 20_000 < heard <= LARGE.get((name, depth), LARGE.get(name, MOST[depth]))
 
 
 # ---- headers and what stays shut ----

@@ -231,14 +231,3 @@ def test_the_tooltip_of_a_cut_cell_tells_its_new_weight(visit):
     page.wait_for_function("tip => tip.textContent === 'to → Amy: 0' && !tip.hidden", arg=tip.element_handle())
     visit.settle()
     visit.check()
-
-
-@pytest.mark.parametrize(("path", "most"), [("/heads", 400_000), ("/position", 700_000)])
-def test_a_page_sends_no_more_than_it_must(visit, path, most):
-    """Scripts go over HTTP, once; on the socket there are numbers and words."""
-    sent = []
-    visit.page.on("websocket", lambda socket: socket.on("framereceived", lambda data: sent.append(len(data))))
-    visit.open(path)
-    visit.settle()
-    assert 20_000 < sum(sent) <= most
-    visit.check()

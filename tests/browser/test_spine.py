@@ -5,11 +5,13 @@ import re
 import pytest
 
 from pages.shared import frame
+from tests.browser import weight
 from tests.browser.conftest import visiting
 
 ROOMS = [entry.file[3:] for entry in frame.entries() if entry.file != "01_home"]
 TALLEST = 2400  # px of a page at the depth "idea", 1,280 px wide
 MOST = 16  # things to press on the first screen
+MOVED = 0.1  # layout shift while a page arrives: the sum of all its entries
 
 PRESSED = """(height) => {
   const found = [];
@@ -30,7 +32,8 @@ PRESSED = """(height) => {
 
 @pytest.fixture(scope="module", params=ROOMS)
 def first_screen(request, chromium, server):
-    with visiting(chromium, server, viewport={"width": 1280, "height": 720}) as visit:
+    with visiting(chromium, server, viewport=weight.WIDE) as visit:
+        weight.watch(visit.page)
         yield visit.open(f"/{request.param}", ready="[data-signature] canvas")
 
 
@@ -44,6 +47,10 @@ def test_the_first_screen_holds_the_picture_its_slider_and_little_else(first_scr
     assert len(pressed) <= MOST, pressed
 
 
+def test_nothing_moves_that_was_seen(first_screen):
+    assert weight.shift(first_screen.page) <= MOVED
+
+
 def test_the_idea_is_short(first_screen):
     page = first_screen.page
     page.locator("[class*=st-key-ending_]").wait_for()
@@ -54,7 +61,10 @@ def test_the_idea_is_short(first_screen):
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_telephone_shows_picture_and_slider_at_once(visitor, room):
-    visit = visitor(viewport={"width": 390, "height": 844}).open(f"/{room}", ready="[data-signature] canvas")
+    visit = visitor(viewport=weight.TELEPHONE)
+    weight.watch(visit.page)
+    visit.open(f"/{room}", ready="[data-signature] canvas")
+    assert weight.shift(visit.page) <= MOVED, "and nothing moves that was seen"
     picture, slider = (
         visit.page.locator("[data-signature] canvas").first,
         visit.signature().locator("input[type=range]"),
@@ -62,6 +72,27 @@ def test_a_telephone_shows_picture_and_slider_at_once(visitor, room):
     top, low = picture.bounding_box()["y"], slider.bounding_box()["y"] + slider.bounding_box()["height"]
     assert low - top <= 844 - 60, "what the finger moves is seen while it moves"
     visit.check()
+
+
+@pytest.mark.parametrize("screen", [weight.WIDE, weight.TELEPHONE], ids=["wide", "telephone"])
+def test_home_arrives_calmly_too(visitor, screen):
+    visit = visitor(viewport=screen)
+    weight.watch(visit.page)
+    visit.open("/")
+    assert weight.shift(visit.page) <= MOVED
+    visit.check()
+
+
+def test_what_never_comes_does_not_hide_the_rest_for_ever(chromium, server):
+    """The painters' scripts are asked for, and no answer comes: after a while the page is shown as it is."""
+    with chromium.new_context(viewport=weight.TELEPHONE, locale="en-US") as context:
+        page = context.new_page()
+        page.clock.install()
+        page.route(re.compile(r"/(parts/|shared/pictures/(?!live/)).*\.js$"), lambda _route: None)
+        page.goto(f"{server.url}/ledger")
+        page.locator(".st-key-ending_ledger a").first.wait_for(state="attached")
+        page.clock.fast_forward("01:00")
+        page.locator(".st-key-ending_ledger a").first.wait_for(state="visible")
 
 
 def test_a_room_seen_to_its_end_is_marked_in_the_menu_and_only_there(visitor):

@@ -24,7 +24,7 @@ from core.softmax import entropy, jacobian, softmax
 from core.topics.masks.patterns import PAINTABLE, Paint, spell, unspell
 from core.topics.tokens import bpe
 from core.trace import AXES, Quantity, Trace
-from pages.shared.pictures.live import KINDS, pack, unpack
+from pages.shared.pictures.live.block import KINDS, pack, unpack
 
 LAW = settings(derandomize=True, deadline=None, database=None, max_examples=60)
 FEW = settings(LAW, max_examples=25)

@@ -19,6 +19,10 @@ ROOT = HERE.parents[1]
 SCRIPTS = sorted(path for path in (ROOT / "pages").rglob("*.js") if "live/base.js" in path.read_text("utf8"))
 
 
+TYPES = {"float16": "Float32Array", "float32": "Float32Array", "float64": "Float64Array"}
+TYPES |= {"int32": "Int32Array", "uint8": "Uint8Array"}
+
+
 def run(*command, stdin=b""):
     assert shutil.which("node"), "no node found: `apt-get install nodejs npm`"
     return subprocess.run(command, cwd=ROOT, input=stdin, capture_output=True, check=False)
@@ -86,6 +90,11 @@ def test_what_python_packs_node_unpacks():
         "double": values,
         "whole": np.array([2**31 - 1, -(2**31)], np.int32),
         "byte": np.arange(5, dtype=np.uint8),
+        "counts": np.arange(200.0, dtype=np.float32),
+        "mask": np.tile(np.eye(20, dtype=np.float32), (3, 1, 1)),
+        "halves": np.r_[values.ravel().astype(np.float16), np.full(200, np.inf)].astype(np.float64).reshape(13, 17),
+        "negative": np.arange(-99, 99, dtype=np.int32),
+        "again": np.repeat(values.astype(np.float32), 40, 0),
     }
     meta = {"text": "你好 \u2028 </script>", "none": None, "at": [1, 2.5]}
     done = run("node", str(HERE / "unpacked.js"), stdin=live.pack(meta, arrays))
@@ -94,8 +103,10 @@ def test_what_python_packs_node_unpacks():
     for name, array in arrays.items():
         again = found["arrays"][name]
         assert tuple(again["shape"]) == array.shape
+        assert again["type"] == TYPES[array.dtype.name], "what a painter reads does not depend on how it travelled"
         wanted = array.astype(np.float32) if name == "half" else array
-        np.testing.assert_array_equal(np.array(again["values"], float).astype(wanted.dtype), wanted.ravel())
+        read = [float(x.replace("Infinity", "inf")) for x in again["values"]]
+        np.testing.assert_array_equal(np.array(read).astype(wanted.dtype), wanted.ravel())
 
 
 def test_half_floats_are_what_numpy_says():
@@ -107,14 +118,19 @@ def test_half_floats_are_what_numpy_says():
     np.testing.assert_array_equal(again, wanted)
 
 
+ROW = {"name": "x", "kind": "f4", "shape": [3, 2]}
+ROW["parts"] = [{"sent": "f2", "size": 4, "at": 256}, {"sent": "u1", "size": 3, "at": 264}]
+
+
 def test_what_node_packs_python_unpacks():
     """The layout written out once more by hand: length, head, arrays on multiples of eight."""
-    head = json.dumps({"meta": {"a": 1}, "arrays": [{"name": "x", "kind": "f2", "shape": [2], "at": 96}]}).encode()
+    head = json.dumps({"meta": {"a": 1}, "arrays": [ROW]}).encode()
     block = struct.pack("<I", len(head)) + head
-    block = block.ljust(96, b" ") + struct.pack("<2e", 0.5, -2.0)
+    block = block.ljust(256, b" ") + struct.pack("<4e3B", 0.5, -2.0, 0.0, 7.0, 1, 0, 1)
     meta, arrays = live.unpack(block)
     assert meta == {"a": 1}
-    np.testing.assert_array_equal(arrays["x"], np.array([0.5, -2.0], np.float16))
+    np.testing.assert_array_equal(arrays["x"], np.array([[0, 7], [0.5, -2], [0, 7]], np.float32))
+    assert arrays["x"].dtype == np.float32
 
 
 @pytest.mark.parametrize(("x", "text"), json.loads((HERE / "numbers.json").read_text("utf8")))

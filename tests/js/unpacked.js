@@ -5,5 +5,5 @@ import { readFileSync } from "node:fs";
 import { unpack } from "../../pages/shared/pictures/live/numbers.js";
 
 const { meta, arrays } = unpack(new Uint8Array(readFileSync(0)));
-const said = Object.entries(arrays).map(([name, { shape, values }]) => [name, { shape, values: Array.from(values, String) }]);
+const said = Object.entries(arrays).map(([name, { shape, values }]) => [name, { shape, type: values.constructor.name, values: Array.from(values, String) }]);
 process.stdout.write(JSON.stringify({ meta, arrays: Object.fromEntries(said) }));

@@ -45,6 +45,23 @@ def test_packed_numbers_come_back_bit_for_bit():
         assert again[name].dtype == array.dtype
 
 
+def test_no_number_travels_in_more_bytes_than_it_needs_or_twice():
+    """Masks and counts in a byte, half floats in two, rows that are alike once: and what needs four bytes keeps them."""
+    numbers = np.random.default_rng(0).normal(size=(49, 64)).astype(np.float32)
+    least = {
+        "mask": (numbers > 0, numbers.size),
+        "halves": (numbers.astype(np.float16), 2 * numbers.size),
+        "alike": (np.repeat(numbers[:1], 49, 0), 4 * 64 + 49),
+        "places": (np.arange(numbers.size, dtype=np.int32) - 1, 2 * numbers.size),
+        "numbers": (numbers, 4 * numbers.size),
+    }
+    for name, (array, size) in least.items():
+        kept = array if name == "places" else array.astype(np.float32)
+        data = live.pack({}, {name: kept})
+        assert size <= len(data) < size + 256, name
+        assert live.unpack(data)[1][name].tobytes() == kept.tobytes()
+
+
 def test_arrays_start_where_typed_arrays_may():
     for extra in range(9):
         data = live.pack({"x": "y" * extra}, {"a": np.ones(3, np.uint8), "b": np.ones(2)})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -22,11 +21,12 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from pages.shared.pictures.live.block import pack as pack
+from pages.shared.pictures.live.block import unpack as unpack
 from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
 PAGES = HERE.parents[2]
-KINDS = {"float32": "f4", "float64": "f8", "int32": "i4", "uint8": "u1", "float16": "f2"}
 Renderer = Callable[..., Any]
 
 
@@ -164,42 +164,6 @@ def _component(manager: BidiComponentManager) -> Renderer:
 
 DIAL = painter(HERE / "dial.js")
 PLAYER = (N_("One step back"), N_("Run"), N_("Pause"), N_("One step on"), N_("Speed"))
-
-
-def pack(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
-    """One block: the length of a JSON head, the head, then every array, each starting on a multiple of eight."""
-    kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    rows = [{"name": n, "kind": KINDS[a.dtype.name], "shape": a.shape, "at": 10**9} for n, a in kept.items()]
-    room = _padded(4 + len(_head(meta, rows)))  # measured with offsets as long as any, then filled with spaces
-    at = room
-    for row, array in zip(rows, kept.values(), strict=True):
-        row["at"] = at
-        at = _padded(at + array.nbytes)
-    head = _head(meta, rows).ljust(room - 4)
-    body = b"".join(array.tobytes().ljust(_padded(array.nbytes), b"\0") for array in kept.values())
-    return struct.pack("<I", len(head)) + head + body
-
-
-def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What `pack` packed; for tests and for nobody else."""
-    (length,) = struct.unpack_from("<I", data)
-    head = json.loads(data[4 : 4 + length])
-    names = {kind: name for name, kind in KINDS.items()}
-    arrays = {
-        row["name"]: np.frombuffer(data, names[row["kind"]], int(np.prod(row["shape"])), row["at"]).reshape(
-            row["shape"]
-        )
-        for row in head["arrays"]
-    }
-    return head["meta"], arrays
-
-
-def _head(meta: dict[str, Any], rows: list[dict[str, Any]]) -> bytes:
-    return json.dumps({"meta": meta, "arrays": rows}, ensure_ascii=True, allow_nan=False).encode()
-
-
-def _padded(size: int) -> int:
-    return -(-size // 8) * 8
 
 
 def mount(

@@ -159,6 +159,7 @@ export class View {
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
     this.resize(true);
+    this.host?.toggleAttribute("data-drawn", true); // a page that arrives waits for it: start/calm.js
     if (fresh) window.dispatchEvent(new Event("live-drawn"));
   }
 
@@ -247,9 +248,15 @@ export class View {
     this.take();
   }
 
+  // What holds the picture on the page; null where it stands in a file of its own.
+  get host() {
+    const root = this.root.getRootNode();
+    return root instanceof ShadowRoot ? root.host : null;
+  }
+
   // The room that was kept free for a picture until it is drawn (Picture.room) is its own now.
   take() {
-    const root = this.root.getRootNode(), room = root instanceof ShadowRoot && root.host.closest('[class*="st-key-room"]');
+    const room = this.host?.closest('[class*="st-key-room"]');
     if (room instanceof HTMLElement) room.style.minHeight = "0";
   }
 

@@ -1,6 +1,6 @@
 // What needs no page: the packed block, numbers as text, colour scales. Node can run it.
 
-const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array, f2: Uint16Array };
+const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, i2: Int16Array, u1: Uint8Array, f2: Uint16Array };
 
 let halves = null; // float32 of every float16
 export function half(bits) {
@@ -14,17 +14,30 @@ export function half(bits) {
   return Float32Array.from(bits, (b) => halves[b]);
 }
 
-
+// A block that block.py packed: its words, and its arrays as they were before some of their parts were made smaller.
 export function unpack(bytes) {
   const copy = bytes.slice(); // aligned: typed arrays may only start on multiples of their size
   const head = new DataView(copy.buffer).getUint32(0, true);
   const { meta, arrays } = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + head)));
   const out = {};
-  for (const { name, kind, shape, at } of arrays) {
-    const flat = new KINDS[kind](copy.buffer, at, shape.reduce((a, b) => a * b, 1));
-    out[name] = { shape, values: kind === "f2" ? half(flat) : flat };
+  for (const { name, kind, shape, parts } of arrays) {
+    const [few, which] = parts.map(({ sent, size, at }) => ({ sent, numbers: new KINDS[sent](copy.buffer, at, size) }));
+    const values = widened(few.numbers, few.sent, kind);
+    out[name] = { shape, values: which ? spread(values, which.numbers, shape.at(-1)) : values };
   }
   return { meta, arrays: out };
+}
+
+function widened(numbers, sent, kind) {
+  const read = sent === "f2" ? half(numbers) : numbers;
+  return sent === kind || (sent === "f2" && kind === "f4") ? read : KINDS[kind].from(read);
+}
+
+// Every row by its number among the different ones.
+function spread(few, which, width) {
+  const all = new few.constructor(which.length * width);
+  which.forEach((row, i) => all.set(few.subarray(row * width, (row + 1) * width), i * width));
+  return all;
 }
 
 export function fill(text, values) {
