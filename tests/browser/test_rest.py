@@ -15,12 +15,12 @@ from tests.bench.load import Visitor
 EVERY = [f"/{entry.file[3:]}?depth=all" for entry in frame.entries() if entry.file != "01_home"]
 LOOKS = (  # where other parts of a page speak of the same stop
     "/attention?depth=all&step=weights",
-    "/attention?step=z&scaling=0",
+    "/attention?step=z&scaling=false",
     "/attention?step=scaled&scope=all",
     "/attention?depth=all&source=hand&step=z",
     "/attention?depth=all&source=random&step=masked",
     "/softmax?depth=all&slope=0%2C1&closer=steps",
-    "/ledger?depth=all&sharing=1",
+    "/ledger?depth=all&sharing=true",
     "/why",
     "/inference",
 )
@@ -100,6 +100,25 @@ def test_what_python_changes_afterwards_reaches_every_picture(visit):
     page.wait_for_function("() => !location.search.includes('temperature')")
     for dial in dials:
         expect(dial).to_have_attribute("aria-valuetext", calm)
+    visit.check()
+
+
+def test_a_button_brings_back_every_picture_to_where_it_was_drawn(visit):
+    """Under the hand they have moved away from there, and were not told of it."""
+    page = visit.open("/ledger?depth=all&sharing=true", ready="[data-signature] canvas").page
+    page.get_by_role("radio", name="a million or more").click()
+    there = page.get_by_role("button", name="Go there")
+    there.click()
+    page.wait_for_url(re.compile("text_length="))
+    dials = [page.locator(f".st-key-{key} input[type=range]") for key in ("balance_bars", "sharing_bars")]
+    expect(dials[0]).not_to_have_attribute("aria-valuetext", "4,096")
+    even = dials[0].get_attribute("aria-valuetext")
+    let_go(visit, 0.2)
+    for dial in dials:
+        expect(dial).not_to_have_attribute("aria-valuetext", even)
+    there.click()
+    for dial in dials:
+        expect(dial).to_have_attribute("aria-valuetext", even)
     visit.check()
 
 
