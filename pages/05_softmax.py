@@ -53,7 +53,7 @@ def deeper(row: parts.Row) -> None:
     found, slider = frame.cached(numbers.heated, row.scores), parts.heat()
     parts.slopes(row, found, slider)
     parts.closer(row, found, slider)
-    more.downloads(row, slider.value)
+    parts.HEAT.rest(lambda: more.downloads(row, parts.HEAT.now()))
     more.number_formats(row)
     more.numpy_cell(row)
 

@@ -31,7 +31,7 @@ if chosen.source == "sentence":
 @st.fragment
 def head_of(room: parts.Room | None) -> None:
     room = room or parts.own_vectors(chosen.source)
-    head, cell = room.head(room.value()), room.cell().now()
+    head, cell = room.still(), room.cell().now()
     with st.container(key="at-map"):
         left, right = st.columns([3, 2], gap="medium")
         with left:
@@ -40,9 +40,9 @@ def head_of(room: parts.Room | None) -> None:
         with right:
             first.beside(room, head, cell)
     if room.demo and spine.deep():
-        findings.losses(room)
+        room.dial.rest(lambda: findings.losses(room))
     if room.free:
-        findings.spread(room)
+        room.dial.rest(lambda: findings.spread(room))
     tour.tour(room, head)
     if spine.deep():
         findings.mixture(room, head, cell)

@@ -52,10 +52,12 @@ def write(word: str, value: Any, default: Any = DEPENDS) -> None:
     if value is None or (value == default and not declared.always):
         forget(word)
         return
-    text = written(value)
+    text, kept = written(value), _kept(word)
     if declared.read(text) is None:
         raise ValueError(f"{word}={text!r} is not what pages.shared.words declares")
-    _kept(word)[word] = text
+    if kept.get(word) != text:
+        kept[word] = text
+        change()
     if _is_here(word) and st.query_params.get(word) != text:
         st.query_params[word] = text
 
@@ -77,6 +79,7 @@ def pointed() -> str | None:
 
 def put(word: str, text: str | None) -> None:
     """Let the address say this of this page just now, or nothing; for callbacks. No session keeps it."""
+    change()
     if text is not None:
         st.query_params[word] = text
     elif word in st.query_params:
@@ -96,9 +99,20 @@ def shown(widget: str) -> Any:
 def forget(*words: str) -> None:
     """Back to the default: nothing in the address, nothing in the session."""
     for word in words:
-        _kept(word).pop(word, None)
+        if _kept(word).pop(word, None) is not None:
+            change()
         if word in st.query_params:
             del st.query_params[word]
+
+
+def change() -> None:
+    """Something is not as it was, here or elsewhere in the session: what shows it must be drawn."""
+    st.session_state["_changes"] = changes() + 1
+
+
+def changes() -> int:
+    """How often that has been so."""
+    return int(st.session_state.get("_changes", 0))
 
 
 def known(word: str) -> Word:

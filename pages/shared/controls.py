@@ -62,7 +62,8 @@ def _checked(setting: Setting, value: Any) -> Any:
 class Dial:
     """The setting of a live slider: its word, its stops, and what is written at each.
 
-    shown: what stands at each stop; without it the number itself and the unit.
+    shown: what stands at each stop; without it the number itself and the unit. quiet: what it moves follows in the
+    browser, and where it rests is said by `rest` alone.
     """
 
     word: str
@@ -71,6 +72,7 @@ class Dial:
     default: Any = readers.DEPENDS
     unit: str = ""
     shown: tuple[str, ...] | None = None
+    quiet: bool = False
 
     @property
     def setting(self) -> Setting:
@@ -91,7 +93,11 @@ class Dial:
     def slider(self, **more: bool) -> live.Slider:
         """For a picture. more: stream, together, hidden."""
         shown = self.shown or tuple(f"{stop:g}{self.unit}" for stop in self.stops)
-        return live.Slider(self.word, _(self.label), tuple(self.stops), self.now(), shown, **more)
+        return live.Slider(self.word, _(self.label), tuple(self.stops), self.now(), shown, quiet=self.quiet, **more)
+
+    def rest(self, draw: Callable[[], object]) -> None:
+        """Draw what says where it rests: with the page, and by itself when it is let go of."""
+        live.rest(self.word, draw) if self.quiet else draw()
 
 
 def receivers(*settings: Setting | Dial) -> Callable[[str, Any], None]:
@@ -114,10 +120,13 @@ class Held:
         return self._all().get(self.name)
 
     def keep(self, value: Any) -> None:
+        if self.now() != value:
+            address.change()
         self._all()[self.name] = value
 
     def forget(self) -> None:
-        self._all().pop(self.name, None)
+        if self._all().pop(self.name, None) is not None:
+            address.change()
 
     @staticmethod
     def _all() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -198,10 +199,19 @@ def patient(place: DeltaGenerator) -> Iterator[None]:
 
 
 _last = [time.monotonic()]
+_imported = [0]
+MANY = 100  # modules
 
 
 def tidy(every: float = 60.0) -> None:
-    """Collect garbage now and then: Streamlit's own collection after every run is off, for it costs 100 ms."""
+    """Collect garbage now and then: Streamlit's own collection after every run is off, for it costs 100 ms.
+
+    What has been imported stays for good. Python's collector is told so, or each time that it looks at everything all
+    visitors wait as long.
+    """
+    if len(sys.modules) - _imported[0] > MANY:
+        _imported[0] = len(sys.modules)
+        gc.freeze()
     if time.monotonic() - _last[0] > every:
         _last[0] = time.monotonic()
         gc.collect(1)

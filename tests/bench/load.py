@@ -30,6 +30,7 @@ class Visitor:
     stops: list[float] = field(default_factory=list)
     failed: int = 0
     query: str = ""
+    script: str = ""
 
     async def open(self) -> None:
         address = self.url.replace("http", "ws") + "/_stcore/stream"
@@ -52,6 +53,10 @@ class Visitor:
             kind = message.WhichOneof("type")
             if kind == "delta":
                 self.see(message)
+            elif kind == "navigation":
+                self.script = message.navigation.page_script_hash
+            elif kind == "page_info_changed":
+                self.query = message.page_info_changed.query_string
             elif kind == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                 return
 
@@ -71,8 +76,15 @@ class Visitor:
                 self.slider, self.fragment = element.bidi_component.id, message.delta.fragment_id
                 self.name, self.stops = meta["slider"]["name"], meta["slider"]["stops"]
 
-    async def move(self) -> None:
+    def says(self) -> BackMsg:
+        """What a browser says whenever it says something: where it is."""
         message = BackMsg()
+        message.rerun_script.page_script_hash = self.script
+        message.rerun_script.query_string = self.query
+        return message
+
+    async def move(self) -> None:
+        message = self.says()
         widget = message.rerun_script.widget_states.widgets.add()
         widget.id = self.slider
         if self.page:

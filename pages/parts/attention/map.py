@@ -125,7 +125,10 @@ def beside(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
         prose("attention", "free")
         return
     prose("attention", "read")
-    next_word(room, head, cell)
+    if len(room.rows) > heat.LONG:  # at the stop alone
+        room.dial.rest(lambda: next_word(room, head, cell))
+    else:
+        next_word(room, head, cell)
     if cell is None:
         return
     names = dict(query=room.rows[cell[0]], key=room.columns[cell[1]])

@@ -19,7 +19,7 @@ from pages.shared.text import N_, _, filled, say
 SOURCES = {"sentence": N_("of a sentence"), "hand": N_("typed by hand"), "random": N_("drawn at random")}
 DRAWS = {"normal": N_("normal"), "uniform": N_("uniform"), "signs": N_("plus or minus one")}
 TEMPERATURE = controls.Dial(
-    "temperature", N_("Temperature"), oh.TEMPERATURES, 1.0, shown=tuple(f"{t:.2f}" for t in oh.TEMPERATURES)
+    "temperature", N_("Temperature"), oh.TEMPERATURES, 1.0, shown=tuple(f"{t:.2f}" for t in oh.TEMPERATURES), quiet=True
 )
 WIDTH = controls.Dial("d_k", "d_k", own.WIDTHS, 64)
 LAYER, HEAD = controls.Setting("layer", 5), controls.Setting("head", 1)
@@ -52,6 +52,10 @@ class Room:
     def value(self) -> float:
         """Where the slider rests."""
         return float(self.dial.now())
+
+    def still(self) -> oh.Head:
+        """The head for what is drawn once: where the dial is quiet, of what no stop of it changes."""
+        return self.head(self.dial.default if self.dial.quiet else self.value())
 
     def stands(self) -> bool:
         """Is it still the head that the settings name? A click in the list of links names another."""
@@ -134,7 +138,7 @@ def sentence_room(chosen: Chosen, reading: Any) -> Room:
         return oh.heated(frame.cached(oh.head_of, calm), tau)
 
     return Room(
-        dial=TEMPERATURE,
+        dial=replace(TEMPERATURE, quiet=not calm.everywhere),  # in all heads it changes what this one reads
         rows=sentence.names(reading.tokens),
         columns=sentence.names(reading.tokens),
         frames=lambda step: _frames(calm, step),

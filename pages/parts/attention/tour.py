@@ -48,9 +48,12 @@ def tour(room: Room, head: oh.Head) -> None:
     with left:
         _picture(room, head, step, cell, place)
         if spine.deep():
-            downloads(room, cell[0])
+            room.dial.rest(lambda: downloads(room, cell[0]))
     with right:
-        _beside(room, head, step, cell)
+        if step == "scores":  # the temperature comes later
+            _beside(room, head, step, cell)
+        else:
+            room.dial.rest(lambda: _beside(room, room.head(room.value()), step, cell))
     if spine.deep():
         code.show(STEPS[step])
 

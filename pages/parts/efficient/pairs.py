@@ -29,7 +29,7 @@ LOOKS = {"best": "a", "window": "q", "first": "q", "bigbird": "v", "strided": "v
 DASHED = {"first", "strided"}
 AT_IDEA = 3  # words at the idea
 ANSWERS = {"window": 8, "random": 64, "second": 128}  # a guess -> words a query
-WORDS_READ = controls.Dial("pairs_k", N_("Words each word reads"), pt.K, 8)
+WORDS_READ = controls.Dial("pairs_k", N_("Words each word reads"), pt.K, 8, quiet=True)
 OWN = controls.Setting("pairs_own", pt.spell(frozenset((0, 1))), lambda text: text if pt.unspell(text) else None)
 
 

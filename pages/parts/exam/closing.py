@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.exam import repair
 from pages.shared import handout, headings, spine
 from pages.shared.text import prose
 
@@ -20,5 +21,5 @@ def draw() -> None:
 
 def _more() -> None:
     prose("exam", "share")
-    st.code(handout.here(), language=None, wrap_lines=True)
+    repair.FILL.rest(lambda: st.code(handout.here(), language=None, wrap_lines=True))
     prose("exam", "thanks")

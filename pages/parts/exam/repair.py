@@ -46,7 +46,7 @@ def written(fill: float) -> str:
     return {bl.NEVER: "−∞", -1e9: "−1e9"}.get(fill, f"{fill:g}".replace("-", "−"))
 
 
-FILL = controls.Dial("exam_fill", N_("Fill value"), bl.FILLS, 0.0, shown=tuple(map(written, bl.FILLS)))
+FILL = controls.Dial("exam_fill", N_("Fill value"), bl.FILLS, 0.0, shown=tuple(map(written, bl.FILLS)), quiet=True)
 BLANKS = {
     blank: controls.Setting(f"exam_{blank}", pieces[0], readers.one_of(*pieces), heard=blank)
     for blank, pieces in bl.PIECES.items()
@@ -130,15 +130,17 @@ def signature(reading: Reading) -> None:
     """The guess, the line with its lamps, and what to look for."""
     text = sentence.of(reading)
     prediction(text)
-    (_line if spine.deep() else st.fragment(_line))(text)  # deeper, what stands below follows the line
+    st.fragment(_line)(text, chosen())
     if predict.answer(GUESS):
         prose("exam", "repair", **facts())
     else:
         prose("exam", "repair_first", all=facts()["all"])
 
 
-def _line(text: sentence.Text) -> None:
+def _line(text: sentence.Text, before: bl.Line) -> None:
     line = chosen()
+    if line != before and spine.deep():
+        st.rerun()  # what stands below follows the line
     with st.spinner(_("Running the line at every fill value …"), show_time=False):
         found = frame.cached(bl.run, bl.Demo(text, line))
     guessed = predict.answer(GUESS) is not None
@@ -244,7 +246,7 @@ def deeper(reading: Reading) -> None:
         return
     st.fragment(fills)(sentence.of(reading))
     headings.section("All lines at a glance")
-    every_line()
+    FILL.rest(every_line)
 
 
 def fills(text: sentence.Text) -> None:

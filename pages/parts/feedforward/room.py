@@ -146,7 +146,7 @@ def prediction(room: Room) -> None:
 def dial(room: Room) -> controls.Dial:
     stops = one.factors(room.demo)
     shown = tuple(f"× {stop:.2f}".replace("-", "−") for stop in stops)
-    return controls.Dial("ffn_factor", N_("What it writes, times"), stops, 1.0, shown=shown)
+    return controls.Dial("ffn_factor", N_("What it writes, times"), stops, 1.0, shown=shown, quiet=True)
 
 
 def picture(room: Room) -> None:

@@ -68,7 +68,7 @@ def prediction() -> None:
 
 def _dial() -> controls.Dial:
     shown = tuple(f"{v:.0%}" for v in nets.VOLUMES)
-    return controls.Dial("toy_volume", N_("Volume of the second head"), nets.VOLUMES, 1.0, shown=shown)
+    return controls.Dial("toy_volume", N_("Volume of the second head"), nets.VOLUMES, 1.0, shown=shown, quiet=True)
 
 
 SURE = matrix.Look(

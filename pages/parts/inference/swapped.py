@@ -140,7 +140,7 @@ def guess(room: Room) -> bool:
 def cells(room: Room, guessed: bool) -> None:
     """The signature: every cell of the cache, renewed one after the other by the slider, or one alone by a click."""
     found = room.found
-    dial = controls.Dial("stale", N_("Cells renewed"), found.stops, 0)
+    dial = controls.Dial("stale", N_("Cells renewed"), found.stops, 0, quiet=True)
     setting = controls.Setting(CELL, None, controls.within(*found.alone.shape[:2]), heard="cell")
 
     def released(name: str, value: object) -> None:
@@ -171,10 +171,14 @@ def cells(room: Room, guessed: bool) -> None:
         cell=setting.now(),
         covered=not guessed,
     )
-    if guessed or dial.now() or setting.now():
-        _meaning(room)
-    else:
-        prose("inference", "cells", **room.names)
+
+    def meaning() -> None:
+        if guessed or dial.now() or setting.now():
+            _meaning(room)
+        else:
+            prose("inference", "cells", **room.names)
+
+    meaning() if guessed else dial.rest(meaning)
 
 
 def _meaning(room: Room) -> None:

@@ -130,7 +130,7 @@ def conversation(how: How, answered: bool) -> None:
     model, talk = how.model, how.talk
     found = frame.cached(costs.conversation, talk)
     dial = _length(found)
-    length, slider = int(dial.now()), dial.slider(together=True)
+    slider = dial.slider(together=True)
     left, right = st.columns([5, 3], gap="medium", vertical_alignment="center")
     with left:
         names = list(costs.kept(model.config))
@@ -152,7 +152,7 @@ def conversation(how: How, answered: bool) -> None:
             roles=("warn", "k", "v"),
         )
     with right:
-        _beside(how, dial, answered or length == talk.even())
+        dial.rest(lambda: _beside(how, dial, answered))
     prose("ledger", "idea")
     if not spine.deep():
         return
@@ -192,13 +192,14 @@ def _captions(talk: costs.Talk, found: costs.Conversation) -> list[str]:
 def _length(found: costs.Conversation) -> controls.Dial:
     usual = min(found.stops, key=lambda n: abs(n - 4096))
     shown = tuple(f"{n:,}" for n in found.stops)
-    return controls.Dial("text_length", N_("Tokens in each text"), found.stops, usual, shown=shown)
+    return controls.Dial("text_length", N_("Tokens in each text"), found.stops, usual, shown=shown, quiet=True)
 
 
-def _beside(how: How, dial: controls.Dial, told: bool) -> None:
+def _beside(how: How, dial: controls.Dial, answered: bool) -> None:
     """Where the bars meet, once it was guessed or found, and what the two of them need."""
     model, talk = how.model, how.talk
     length, even = int(dial.now()), talk.even()
+    told = answered or length == even
     found = "?" if not told else _("never") if even is None else unmarked(_("«n» tokens"), n=f"{even:,}")
     st.metric(_("Both bars are equal at"), found)
     if model.config.pooler:

@@ -74,7 +74,9 @@ def _name(size: int) -> str:
 
 def dial(n: int) -> controls.Dial:
     stops = mk.stops(KIND, n)
-    return controls.Dial("mask_reach", N_("In reach"), stops, reach.CAUSAL, shown=tuple(_name(s) for s in stops))
+    return controls.Dial(
+        "mask_reach", N_("In reach"), stops, reach.CAUSAL, shown=tuple(_name(s) for s in stops), quiet=True
+    )
 
 
 def sight(reading: Reading, layer: int, head: int) -> None:

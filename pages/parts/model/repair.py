@@ -106,7 +106,7 @@ class Room:
         """How much of the suspect's right form is there."""
         word, label = ("put", N_("The line put right")) if self.patient else ("fix", N_("The line is right by"))
         shown = tuple(f"{stop:.0%}" for stop in self.found.stops)
-        return controls.Dial(word, label, self.found.stops, shown=shown)
+        return controls.Dial(word, label, self.found.stops, shown=shown, quiet=not self.patient)
 
     def value(self) -> float:
         return float(self.fix.now())

@@ -34,7 +34,7 @@ READINGS = {"plain": N_("rotation, as trained"), "still": N_("no rotation"), "wi
 STEPS = tuple(range(sh.FRAMES))
 LETTERS = tuple(range(4, lengths.READ - 3, 4))  # stops of the slider; the ends have too few neighbours for a mean
 TOKENS = tuple(range(8, wo.READ - 8, 8))
-SHUFFLE = controls.Dial("shuffle", N_("Shuffle"), STEPS)
+SHUFFLE = controls.Dial("shuffle", N_("Shuffle"), STEPS, quiet=True)
 LETTER = controls.Dial("letter", N_("Letter"), LETTERS, lengths.TRAINED)
 TOKEN = controls.Dial("token_at", N_("Token"), TOKENS, 256)
 

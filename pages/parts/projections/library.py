@@ -25,7 +25,7 @@ HEAT = controls.Dial("library_t", N_("Temperature"), ln.TEMPERATURES)
 
 
 WISH = controls.Dial(
-    "wish", N_("How much “for beginners” matters"), ln.WISHES, shown=tuple(f"{w:.2f}" for w in ln.WISHES)
+    "wish", N_("How much “for beginners” matters"), ln.WISHES, shown=tuple(f"{w:.2f}" for w in ln.WISHES), quiet=True
 )
 ASKED = 3.0  # what the guess is about
 SECOND = "second_book"  # the guess

@@ -22,7 +22,9 @@ PAIR = 5  # the pair on the clock faces at first: neither a blur nor asleep
 HEAD = (2, 0)  # a head that listens to the place
 NO_ROTATION = N_("This model has no rotation: it learned a row of its table for every position.")
 MOVE = controls.Setting("rope_move", heard="move")
-SHIFT = controls.Dial("rope_shift", N_("Move by"), ck.SHIFTS, shown=tuple(f"+{shift}" for shift in ck.SHIFTS))
+SHIFT = controls.Dial(
+    "rope_shift", N_("Move by"), ck.SHIFTS, shown=tuple(f"+{shift}" for shift in ck.SHIFTS), quiet=True
+)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ EXAMPLES = {  # scores -> what they show
 }
 CLOSER = {"steps": N_("step by step"), "mix": N_("mix colours"), "triangle": N_("the triangle")}
 HEAT = controls.Dial(
-    "temperature", N_("Temperature"), lab.TEMPERATURES, shown=tuple(f"{t:.2f}" for t in lab.TEMPERATURES)
+    "temperature", N_("Temperature"), lab.TEMPERATURES, shown=tuple(f"{t:.2f}" for t in lab.TEMPERATURES), quiet=True
 )
 STEP_ROWS = (N_("ẑ = z ÷ T"), "e^ẑ", "ẑ − max", "e^(ẑ − max)", N_("share"))
 
@@ -330,7 +330,7 @@ def slopes(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     with right:
         prose("softmax", "slopes")
         if cell:
-            written_slope(row, slider.value, cell)
+            HEAT.rest(lambda: written_slope(row, HEAT.now(), cell))
 
 
 def _square(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int] | None:
@@ -390,9 +390,9 @@ def _steps(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     )
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _written_share(row, slider.value, cell[1] if cell else int(np.argmax(row.scores)))
+        HEAT.rest(lambda: _written_share(row, HEAT.now(), cell[1] if cell else int(np.argmax(row.scores))))
     with right:
-        _properties(row, slider.value)
+        HEAT.rest(lambda: _properties(row, HEAT.now()))
 
 
 def tell(x: float) -> str:

@@ -149,7 +149,7 @@ def signature(demo: cp.Demo, found: cp.Copies) -> None:
 
 
 def _dial(found: cp.Copies) -> controls.Dial:
-    return controls.Dial("sky_k", N_("Copies"), tuple(range(found.copies + 1)), 0)
+    return controls.Dial("sky_k", N_("Copies"), tuple(range(found.copies + 1)), 0, quiet=True)
 
 
 def _curves(demo: cp.Demo, found: cp.Copies) -> None:

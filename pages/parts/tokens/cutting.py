@@ -138,7 +138,7 @@ def merges(cut: Cut, asked: bool) -> None:
         )
         for found, state in zip(frame.cached(bpe.shown, demo), states, strict=True)
     ]
-    dial = controls.Dial(cut.slider, N_("Merges"), range(len(states)), 0)
+    dial = controls.Dial(cut.slider, N_("Merges"), range(len(states)), 0, quiet=True)
     pieces.show(
         live.Picture(
             key="merges" if first else "rare",
@@ -154,11 +154,17 @@ def merges(cut: Cut, asked: bool) -> None:
     )
     if first:
         prose("tokens", "merging", encoding=demo.encoding)
-    elif asked or dial.now():
-        prose("tokens", "rare")
-    if (asked or dial.now()) and spine.deep() and bpe.agrees(demo, states[-1]):
-        template = N_("Checked: tiktoken itself cuts this text into the same «n» pieces, after «k» merges.")
-        say(template, n=len(states[-1].pieces), k=len(states) - 1)
+
+    def meaning() -> None:
+        if not (asked or dial.now()):
+            return
+        if not first:
+            prose("tokens", "rare")
+        if spine.deep() and bpe.agrees(demo, states[-1]):
+            template = N_("Checked: tiktoken itself cuts this text into the same «n» pieces, after «k» merges.")
+            say(template, n=len(states[-1].pieces), k=len(states) - 1)
+
+    meaning() if asked else dial.rest(meaning)
 
 
 def _told(k: int, state: bpe.State) -> str:

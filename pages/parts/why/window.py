@@ -115,7 +115,7 @@ def _start(found: rc.Reach) -> int:
 @st.fragment
 def reach(reading: Reading, found: rc.Reach, guessed: bool) -> None:
     """The signature: drag the window, the words light up, the next word follows. Explained after a guess or a find."""
-    dial = controls.Dial("reach", N_("Tokens in reach"), found.windows, _start(found))
+    dial = controls.Dial("reach", N_("Tokens in reach"), found.windows, _start(found), quiet=True)
     picture.show(
         live.Picture(
             key="reach",
@@ -131,10 +131,10 @@ def reach(reading: Reading, found: rc.Reach, guessed: bool) -> None:
     )
     if found.needed == found.windows[0]:
         prose("why", "near", answer=found.answer.token) if guessed else prose("why", "window")
-    elif guessed or dial.now() >= found.needed:
+    elif guessed:
         _explained(reading, found)
     else:
-        prose("why", "window")
+        dial.rest(lambda: _explained(reading, found) if dial.now() >= found.needed else prose("why", "window"))
 
 
 def _explained(reading: Reading, found: rc.Reach) -> None:

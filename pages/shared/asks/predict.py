@@ -49,7 +49,7 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
         list(options),
         key=widget,
         format_func=lambda token: _(options[token]),
-        on_change=lambda: _guesses().update({prediction.id: st.session_state[widget]}),
+        on_change=lambda: _keep(prediction.id, st.session_state[widget]),
         label_visibility="collapsed",
     )
     with st.container():  # always there, so that a verdict moves nothing below it to another place
@@ -88,7 +88,13 @@ def answer(id: str) -> str | None:
 def forget(*ids: str) -> None:
     """Ask again: another text, another question."""
     for id in ids:
-        _guesses().pop(id, None)
+        if _guesses().pop(id, None):
+            address.change()
+
+
+def _keep(id: str, chosen: str | None) -> None:
+    _guesses()[id] = chosen
+    address.change()
 
 
 def _guesses() -> dict[str, str | None]:

@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import count
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -21,6 +22,7 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from pages.shared import address
 from pages.shared.pictures.live.block import pack as pack
 from pages.shared.pictures.live.block import unpack as unpack
 from pages.shared.text import N_, _
@@ -57,6 +59,7 @@ class Common(TypedDict):
     key: str
     id: str
     state: dict[str, Any]
+    heard: dict[str, Any]  # what was let go before Python chose this state
     slider: NotRequired[Dial]
     captions: NotRequired[list[str]]
 
@@ -69,6 +72,8 @@ class Slider:
     together: all pictures of the page whose slider has this name, as many stops and this mark move with it, live.
     hidden: no slider is drawn; the picture is moved by others that it moves together with.
     play: it can run by itself, one stop after the other, and be stepped.
+    quiet: all that it moves follows in the browser, and where it rests is said by what `rest` draws, and by nothing
+    else: of a release the server draws that alone.
     """
 
     name: str
@@ -80,6 +85,7 @@ class Slider:
     together: bool = False
     hidden: bool = False
     play: bool = False
+    quiet: bool = False
 
     @property
     def at(self) -> int:
@@ -124,7 +130,12 @@ class Picture:
 
     def told(self, painter: Painter, meta: Mapping[str, object]) -> dict[str, Any]:
         """All that a picture is told which no page ever mounts."""
-        told = self._words(painter, meta) | {"save": _("Save the picture"), "key": self.key, "id": self.key}
+        told = self._words(painter, meta) | {
+            "save": _("Save the picture"),
+            "key": self.key,
+            "id": self.key,
+            "heard": {},
+        }
         if self.captions:
             told["captions"] = self.captions
         if self.slider:
@@ -206,9 +217,16 @@ def mount(
         | {"state": {n: v for n, v in shipped.items() if not slider or n != slider.name}}
     )
     told = f"{digest.hexdigest()}{json.dumps(shipped)}{times}"
+    meta["heard"] = _answers(key)["heard"]
     meta |= {"key": key, "id": hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}
-    callbacks = {f"on_{name}_change": (lambda name=name: _let_go(key, name, released)) for name in (*names, *triggers)}
+    quiet = slider.name if slider and slider.quiet and not slider.hidden else ""
+    callbacks = {
+        f"on_{name}_change": partial(_let_go, key, name, released, name == quiet) for name in (*names, *triggers)
+    }
     renderer(key=key, data=pack(meta, arrays), **callbacks)
+    st.session_state["_drawn"] = address.changes()
+    if quiet:
+        rest(quiet, lambda: None)  # so that there is one
 
 
 def _dial(slider: Slider, key: str) -> Dial:
@@ -249,22 +267,64 @@ def _held(key: str, digest: str, now: dict[str, Any]) -> tuple[dict[str, Any], i
     memory = _answers(key)
     ours = now in (memory.get("now"), memory.pop("let_go", None))
     if memory.get("digest") != digest or not ours:
-        memory["shipped"] = now
+        memory["shipped"], memory["heard"] = now, memory.pop("hears", {})
         memory["times"] = memory.get("times", -1) + 1
     memory.update(digest=digest, now=now)
     return memory["shipped"], memory["times"]
 
 
-def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None) -> None:
+def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None, quiet: bool) -> None:
     value = st.session_state[key].get(name)
     memory = _answers(key)
     rest = True
     if isinstance(value, list) and len(value) == 3 and isinstance(value[2], bool):  # from a streaming slider
         seq, value, rest = value
         memory["seq"] = seq if isinstance(seq, int) else 0
-    memory.update(moving=None if rest else value, let_go=memory.get("now", {}) | {name: value})
+    memory.update(moving=None if rest else value, let_go=(memory.get("now") or {}) | {name: value})
+    memory.setdefault("hears", {})[name] = value
+    alone = address.apart() and st.session_state.get("_drawn") == address.changes()
     if released:
         released(name, value)
+    if quiet and address.apart():
+        _undrawn(key, name)
+        _only_rest(name, alone)
+    address.change()
+
+
+# ---- what a release has drawn again ----
+
+
+def rest(word: str, draw: Callable[[], object]) -> None:
+    """What says where a quiet slider rests: drawn with the page, and by itself when the slider is let go of. What is
+    changed in it concerns the whole page."""
+    runs = count()
+
+    def part() -> None:
+        by_itself = next(runs) > 0
+        if by_itself and st.session_state.get("_rests") != address.changes():
+            st.rerun()  # something else was changed: here, or at the same time
+        draw()
+
+    st.fragment(part, key=f"rest_{word}")()
+
+
+def _only_rest(word: str, alone: bool) -> None:
+    """Have that drawn, and no more. alone: nothing else has changed since something was drawn; else the whole page is,
+    for Streamlit hears of several things at once where it was busy."""
+    if not alone:
+        st.rerun()
+    st.session_state["_rests"] = st.session_state["_drawn"] = address.changes()
+    st.rerun(f"rest_{word}")
+
+
+def _undrawn(key: str, word: str) -> None:
+    """The pictures of a quiet slider stand elsewhere than they were told to, and are not told again: the one under the
+    hand where it was let go, those that follow where they will be told when they are drawn."""
+    memory = _answers(key)
+    memory["now"] = memory.pop("let_go")
+    for other in st.session_state["_live"].values():
+        if other is not memory and word in (other.get("now") or {}):
+            other["now"] = None
 
 
 def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None]) -> None:

@@ -32,6 +32,7 @@ import { Scale, sentences } from "./numbers.js";
  * @property {string} key
  * @property {string} id
  * @property {Record<string, any>} state
+ * @property {Record<string, any>} heard
  * @property {Dial} [slider]
  * @property {string[]} [captions]
  */
@@ -193,13 +194,17 @@ export class View {
     return { state: { ...this.state }, frame: this.frame };
   }
 
-  // A value from Python. What the hand has just let go is newer than what Python still shows.
+  // A value from Python.
   receive(name, value) {
-    if (name in this.awaited) {
-      if (JSON.stringify(value) === this.awaited[name]) delete this.awaited[name];
-      return;
-    }
-    this.state[name] = value;
+    if (!this.older(name, value)) this.state[name] = value;
+  }
+
+  // What the hand has just let go is newer than what Python still shows, until Python has heard of it.
+  older(name, value) {
+    if (!(name in this.awaited)) return false;
+    const heard = JSON.stringify(this.meta.heard?.[name]) === this.awaited[name];
+    if (heard || JSON.stringify(value) === this.awaited[name]) delete this.awaited[name];
+    return !heard;
   }
 
   // Tell Python, once the hand rests.
@@ -347,8 +352,7 @@ export class View {
     this.range.setAttribute("aria-label", slider.label);
     this.caption.textContent = slider.label;
     keep(this, this.value, slider.shown);
-    if (slider.name in this.awaited) this.receive(slider.name, slider.stops[slider.at]);
-    else this.go(slider.at);
+    if (!this.older(slider.name, slider.stops[slider.at])) this.go(slider.at);
   }
 
   buildDial() {
@@ -442,6 +446,7 @@ export class View {
     const slider = this.meta?.slider;
     if (from === this || !slider?.together || slider.name !== name || slider.stops.length !== stops || this.held || !this.range) return;
     this.go(frame);
+    this.leftAs();
     if (this.near) return void this.draw();
     this.late = true; // far from the screen: what it says is true at once, what it shows once it comes near
     this.tell();

@@ -1,0 +1,165 @@
+"""Of a release the server draws little, and still the page says what a link to it says."""
+
+import asyncio
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.shared import frame
+from pages.shared.pictures import live
+from tests.bench.load import Visitor
+
+EVERY = [f"/{entry.file[3:]}?depth=all" for entry in frame.entries() if entry.file != "01_home"]
+LOOKS = (  # where other parts of a page speak of the same stop
+    "/attention?depth=all&step=weights",
+    "/attention?step=z&scaling=false",
+    "/attention?step=scaled&scope=all",
+    "/attention?depth=all&source=hand&step=z",
+    "/attention?depth=all&source=random&step=masked",
+    "/softmax?depth=all&slope=0%2C1&closer=steps",
+    "/ledger?depth=all&sharing=true",
+    "/why",
+    "/inference",
+)
+SAYS = """
+() => {
+  const said = [];
+  const read = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return void said.push(node.data.trim());
+    if (!(node instanceof Element || node instanceof ShadowRoot) || node.matches?.('style, script, .unseen, .tip')) return;
+    if (node.matches?.('canvas, input')) said.push(node.getAttribute('aria-label'), node.getAttribute('aria-valuetext'));
+    for (const child of [...(node.shadowRoot?.childNodes ?? []), ...node.childNodes]) read(child);
+  };
+  read(document.querySelector('[data-testid=stMain]'));
+  return said.filter(Boolean).join('\\n');
+}
+"""
+LET_GO = """
+(slider, part) => {
+  const most = Number(slider.max), now = Number(slider.value);
+  slider.value = Math.round((now > most / 2 ? 1 - part : part) * most);
+  for (const kind of ['input', 'change']) slider.dispatchEvent(new Event(kind, { bubbles: true }));
+}
+"""
+
+
+STILL = """
+(says) => {
+  const now = says();
+  const [before, frames] = window.__still ?? ["", 0];
+  window.__still = [now, now === before ? frames + 1 : 0];
+  return window.__still[1] > 30 && now;
+}
+"""
+
+
+def says(page):
+    """All that the page says, once it says it for half a second: what is spoken of a picture comes a little later."""
+    return page.wait_for_function(f"() => ({STILL})({SAYS})").json_value()
+
+
+def as_a_link_opens_it(visit):
+    """The page says what it says once its address is opened anew."""
+    left = says(visit.page)
+    assert len(left) > 1000, "there is something to compare"
+    visit.page.reload()
+    visit.signature().locator("canvas").first.wait_for()
+    visit.settle()
+    assert says(visit.page) == left
+    visit.check()
+
+
+def let_go(visit, part=0.8):
+    """Leave the signature's slider at another stop, until the address says so."""
+    slider, before = visit.signature().locator("input[type=range]"), visit.page.url
+    slider.evaluate(LET_GO, part)
+    visit.page.wait_for_function("(before) => location.href !== before", arg=before)
+    visit.settle()
+
+
+@pytest.mark.parametrize("path", [*EVERY, *LOOKS])
+def test_a_release_leaves_what_a_link_opens(visit, path):
+    visit.open(path, ready="[data-signature] canvas")
+    let_go(visit)
+    as_a_link_opens_it(visit)
+
+
+def test_what_python_changes_afterwards_reaches_every_picture(visit):
+    """The slider stood at its default when they were last drawn, and an example takes it back there."""
+    page = visit.open("/attention", ready="[data-signature] canvas").page
+    dials = [page.locator(f".st-key-{key} input[type=range]") for key in ("picture", "next")]
+    calm = dials[0].get_attribute("aria-valuetext")
+    let_go(visit, 1.0)
+    for dial in dials:
+        expect(dial).not_to_have_attribute("aria-valuetext", calm)
+    page.get_by_role("button", name="Examples").click()
+    page.get_by_role("button", name="Who gets the ball").click()
+    page.wait_for_function("() => !location.search.includes('temperature')")
+    for dial in dials:
+        expect(dial).to_have_attribute("aria-valuetext", calm)
+    visit.check()
+
+
+def test_a_button_brings_back_every_picture_to_where_it_was_drawn(visit):
+    """Under the hand they have moved away from there, and were not told of it."""
+    page = visit.open("/ledger?depth=all&sharing=true", ready="[data-signature] canvas").page
+    page.get_by_role("radio", name="a million or more").click()
+    there = page.get_by_role("button", name="Go there")
+    there.click()
+    page.wait_for_url(re.compile("text_length="))
+    dials = [page.locator(f".st-key-{key} input[type=range]") for key in ("balance_bars", "sharing_bars")]
+    expect(dials[0]).not_to_have_attribute("aria-valuetext", "4,096")
+    even = dials[0].get_attribute("aria-valuetext")
+    let_go(visit, 0.2)
+    for dial in dials:
+        expect(dial).not_to_have_attribute("aria-valuetext", even)
+    there.click()
+    for dial in dials:
+        expect(dial).to_have_attribute("aria-valuetext", even)
+    visit.check()
+
+
+def test_a_link_that_is_clicked_after_a_release_keeps_both(visit):
+    page = visit.open("/attention?step=weights", ready="[data-signature] canvas").page
+    let_go(visit)
+    visit.signature().locator("canvas").first.click(position={"x": 120, "y": 200})
+    page.wait_for_url(re.compile("cell="))
+    visit.settle()
+    assert "temperature=" in page.url
+    as_a_link_opens_it(visit)
+
+
+class Hasty(Visitor):
+    """Lets the slider go and presses a button while the server is busy: both reach it as one message."""
+
+    def see(self, message):
+        super().see(message)
+        element = message.delta.new_element
+        if element.WhichOneof("type") == "button" and "step_on" in element.button.id:
+            self.button = element.button.id
+        elif element.WhichOneof("type") == "bidi_component":
+            self.shown.add(live.unpack(element.bidi_component.bytes)[0]["quantity"])
+
+    async def both(self):
+        self.shown = set()
+        await self.open()
+        self.shown.clear()
+        message = self.says()
+        message.rerun_script.fragment_id = self.fragment
+        states = message.rerun_script.widget_states.widgets
+        states.add(id=self.slider, json_value=json.dumps({self.name: self.stops[0]}))
+        states.add(id=self.button, trigger_value=True)
+        await self.socket.send(message.SerializeToString())
+        await self.finished()
+        await self.socket.close()
+        return self.shown
+
+
+def test_what_comes_with_a_release_is_drawn_too(server):
+    """Streamlit makes one message of what it hears while it is busy."""
+    with ThreadPoolExecutor(1) as apart:  # another thread: Playwright's loop runs in this one
+        shown = apart.submit(asyncio.run, Hasty(server.url, "attention").both()).result(60)
+    assert "scaled" in shown
