@@ -118,7 +118,7 @@ def nowhere() -> None:
 
 def language_switch() -> None:
     with st.sidebar:
-        controls.pick("Language / 语言", LANGUAGES, browser_language(), key="lang")
+        controls.pick("Language / 语言", tuple(LANGUAGES), browser_language(), key="lang", shown=LANGUAGES.__getitem__)
 
 
 def topic(page: Page) -> str:

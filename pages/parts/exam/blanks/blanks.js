@@ -125,7 +125,9 @@ const BLANKS = {
       pen.strokeStyle = here ? view.ink : on ? view.colours.blank : view.colours.quiet;
       pen.lineWidth = here ? 2.5 : 1;
       pen.stroke();
-      BLANKS.text(view, text, x + w / 2, y + (CHIP - 6) / 2, { size: 14, face: MONO, bold: on, colour: on ? view.paper : view.ink, align: "center", most: w - 6 });
+      pen.font = `700 14px ${MONO}`; // on paper a row may be too narrow for its pieces: they are written smaller, not cut off
+      const size = Math.min(14, (14 * (w - 7)) / pen.measureText(text).width);
+      BLANKS.text(view, text, x + w / 2, y + (CHIP - 6) / 2, { size, face: MONO, bold: on, colour: on ? view.paper : view.ink, align: "center", most: w - 6 });
     });
   },
 
