@@ -1,5 +1,5 @@
-"""In front of a class: one picture on the screen, answers that wait, a picture alone in a frame. What can be done without
-the server is done in start/classroom.js; here is what is said, and what the address keeps."""
+"""In front of a class: one picture or one guess on the screen, answers that wait, a picture alone in a frame. What can
+be done without the server is done in start/classroom.js; here is what is said, and what the address keeps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pages.shared.text import N_, _
 
 PASSING = ("only", "slide")  # said by the address of one page, kept by nobody
 KEYS = {
-    "slide_back": ("←", N_("The picture before (Page Up)")),
-    "slide_next": ("→", N_("The next picture (Page Down)")),
+    "slide_back": ("←", N_("The slide before (Page Up)")),
+    "slide_next": ("→", N_("The next slide (Page Down)")),
     "slide_leave": ("✕", N_("Back to the page (Escape)")),
 }
 

@@ -215,8 +215,13 @@ def switch(label: str, default: bool, *, key: str, help: str | None = None) -> b
     return bool(now)
 
 
+def spelled(value: object) -> str:
+    """A number as texts write it: 4,096."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
 def pick(
-    label: str, options: Sequence[Value], default: Value, *, key: str, shown: Callable[[Value], str] = str
+    label: str, options: Sequence[Value], default: Value, *, key: str, shown: Callable[[Value], str] = spelled
 ) -> Value:
     """One of a few numbers or words that need no translation, or are `shown` in another way."""
     setting = Setting(key, default, readers.of(options))
@@ -234,7 +239,12 @@ def stops(label: str, options: Sequence[Value], default: Value, *, key: str, hel
     now: Value = setting.now()
     widget = _told(key, now)
     st.select_slider(
-        _(label), list(options), key=widget, on_change=_writes(setting, widget), help=_(help) if help else None
+        _(label),
+        list(options),
+        key=widget,
+        on_change=_writes(setting, widget),
+        help=_(help) if help else None,
+        format_func=spelled,
     )
     return now
 

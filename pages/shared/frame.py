@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_r
 
 from core.lab import pulse
 from core.lab.memory import kept
-from pages.shared import address, controls
+from pages.shared import address, controls, headings
 from pages.shared.pictures import live
 from pages.shared.text import LANGUAGES, _, browser_language, say
 
@@ -119,7 +119,7 @@ def nowhere() -> None:
 
 def language_switch() -> None:
     with st.sidebar:
-        controls.pick("Language / 语言", LANGUAGES, browser_language(), key="lang")
+        controls.pick("Language / 语言", tuple(LANGUAGES), browser_language(), key="lang", shown=LANGUAGES.__getitem__)
 
 
 def topic(page: Page) -> str:
@@ -133,10 +133,13 @@ def around(page: Page) -> Iterator[None]:
     st.set_page_config(f"{page.title} · {_('Transformer, every number')}")
     if address.arrive(topic(page)):
         live.forget()
+        st.session_state["_arrived"] = True  # until a run comes to its end
     st.session_state.pop("_asked", None)
     st.session_state["_framed"] = True
+    headings.begin()
     yield
     st.session_state.pop("_framed", None)
+    headings.seek(st.session_state.pop("_arrived", False))
 
 
 def begin(title: bool = True) -> None:

@@ -13,6 +13,7 @@ from pages.shared.text import _
 
 def section(english: str) -> None:
     """A heading; the sign beside it gives its link."""
+    _drawn().add(slug(english))
     st.subheader(_(english), anchor=f"at-{slug(english)}")
 
 
@@ -22,6 +23,7 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
     label = _(english) if count is None else f"{_(english)} ({count})"
     name = slug(name or english)
     key = f"fold_{name}"
+    _drawn().add(name)
 
     def turned() -> None:
         address.point(name if address.shown(key) else None)
@@ -31,6 +33,33 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
         if inside.open:
             with inside:
                 draw()
+
+
+def begin() -> None:
+    """Nothing stands yet on the page that is about to be drawn."""
+    st.session_state["_drawn"] = set()
+
+
+def seek(arrived: bool) -> None:
+    """Once a page is drawn. arrived: with this run, by a link or a reload. A link to what the idea leaves out opens the
+    whole page; what stands there neither is said no longer."""
+    name, tried = address.pointed(), st.session_state.pop("_tried", None)
+    if name is None or name in _drawn():
+        return
+    if arrived and tried is None and address.now("depth") == "idea":
+        st.session_state["_tried"] = name
+        address.write("depth", "all")
+        st.rerun()
+    address.point(None)
+    if tried == name:
+        address.forget("depth")
+        st.rerun()
+
+
+def _drawn() -> set[str]:
+    """The names of the sections and folds of the page so far."""
+    drawn: set[str] = st.session_state.setdefault("_drawn", set())
+    return drawn
 
 
 def slug(english: str) -> str:

@@ -16,7 +16,7 @@ import streamlit as st
 from pages.shared import address
 
 TEXT = Path(__file__).parents[2] / "assets" / "text"
-LANGUAGES = ("en", "zh")
+LANGUAGES = {"en": "English", "zh": "中文"}  # each in its own
 ROWS = re.compile(r"^<!-- rows: (.+) -->\n", re.M)
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&^=/@\"'])")
 

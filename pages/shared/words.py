@@ -20,7 +20,7 @@ from pages.shared.readers import (
     whole,
 )
 
-LESSONS = ("attention", "positions", "counting")  # in assets/lessons
+LESSONS = ("attention", "positions", "counting", "prompt")  # in assets/lessons
 MINE = "mine"  # the lesson that a visitor collects
 # How a page is shown, and the way through a lesson: no state of a page.
 MODES = frozenset({"present", "slide", "hide", "only", "print", "mine", "name", "lesson", "stop"})

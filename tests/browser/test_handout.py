@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.browser.test_classroom import PAINTED, SMALLEST
 from tests.browser.test_pages import findings
 
 SCREEN = {"width": 1280, "height": 720}
@@ -60,4 +61,22 @@ def test_a_teacher_makes_a_handout_with_a_button(visitor):
     visit.page.get_by_role("button", name="Handout").click()
     visit.page.wait_for_url(re.compile("print=1"))
     visit.page.locator(".st-key-handout_key").wait_for()
+    visit.check()
+
+
+# Another machine's fixed-width font is a fifth wider than this one's.
+WIDER = """const measure = CanvasRenderingContext2D.prototype.measureText;
+CanvasRenderingContext2D.prototype.measureText = function (text) {
+  return { width: (this.font.includes("mono") ? 1.2 : 1) * measure.call(this, text).width };
+};"""
+
+
+def test_the_pieces_of_a_line_are_written_whole_on_paper(visitor):
+    visit = visitor(viewport=SCREEN)
+    for script in (PAINTED, WIDER):
+        visit.page.add_init_script(script)
+    canvas = visit.open("/exam?print=1", ready="[data-signature] canvas").page.locator("[data-signature] canvas").first
+    canvas.evaluate(SMALLEST)
+    painted = canvas.evaluate("c => [...c.__painted.keys()]")
+    assert {"mask first", "softmax first"} <= set(painted), painted
     visit.check()

@@ -133,7 +133,12 @@ def test_an_unknown_address_names_the_rooms(visitor, fresh_server):
 
 
 @pytest.mark.parametrize(
-    ("link", "seen"), [("/why?at=the-bill", "The bill"), ("/attention?depth=all&at=common-mistakes", "Looks right")]
+    ("link", "seen"),
+    [
+        ("/why?at=the-bill", "The bill"),
+        ("/attention?depth=all&at=common-mistakes", "Looks right"),
+        ("/attention?at=common-mistakes", "Looks right"),
+    ],
 )
 def test_a_link_points_to_a_section_or_opens_a_fold(visit, link, seen):
     page = visit.open(link).page

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from playwright.sync_api import expect
+
 from pages.shared import lessons
 from tests.browser.test_pages import findings
 
@@ -26,6 +28,18 @@ def test_a_lesson_leads_from_step_to_step(visitor):
             assert dict(lessons.parse_qsl(page.url.partition("?")[2]))[word] == text
         page.locator(".st-key-lesson_next a").click()
     page.locator(".st-key-lesson_begin a").wait_for()
+    visit.check()
+
+
+def test_a_step_brings_its_section_under_the_eye(visitor):
+    """From another room, and where it stands deeper than the room is read."""
+    visit = visitor(viewport=SCREEN).open("/norms?times=10&lesson=prompt&stop=6", ready="[data-signature] canvas")
+    page = visit.page
+    for link, at in (("/theory", "points-in-the-prompt-a-line-as-the-answe"), ("/exam", "what-if")):
+        page.locator(".st-key-lesson_next a").click()
+        page.wait_for_url(re.compile(f"{link}.*at={at}"))
+        visit.settle()
+        expect(page.locator(f"#at-{at}")).to_be_in_viewport()
     visit.check()
 
 

@@ -186,3 +186,11 @@ def test_a_word_for_a_picture_that_is_not_drawn_yet_waits_for_it():
     app.run()
     assert picture(app, "steps")[0]["state"] == {"cell": [1, 2]}
     assert not app.exception
+
+
+def test_a_button_writes_a_number_as_texts_do_and_a_language_by_its_name():
+    app = open_page("13_model", model_bench="size")
+    groups = {group.label: [option.content for option in group.proto.options] for group in app.get("button_group")}
+    assert "4,096" in groups["Tokens"]
+    assert groups["Language / 语言"] == ["English", "中文"]
+    assert app.query_params["lang"] in ("en", ["en"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from functools import cache
 
 import streamlit as st
@@ -82,11 +83,13 @@ def question(first: fl.Flow) -> predict.Prediction:
 def answer(words: list[Word], untouched: fl.Flow, *, judged: str | None, cut: bool) -> None:
     """What the model says, in large figures and as bars; outlined behind them what it said with nothing cut. judged:
     the guess, until the hunt begins."""
-    *left, middle, right = st.columns([3, 2, 4] if judged else [2, 7], vertical_alignment="center", gap="small")
+    asked = question(untouched)
+    with predict.slide(asked.id) if judged else nullcontext():
+        *left, middle, right = st.columns([3, 2, 4] if judged else [2, 7], vertical_alignment="center", gap="small")
     if judged:
         with left[0]:
-            predict.verdict(question(untouched), judged)
-            st.button(_("Guess again"), key="guess_again", type="tertiary", on_click=predict.forget, args=("guess",))
+            predict.verdict(asked, judged)
+            st.button(_("Guess again"), key="guess_again", type="tertiary", on_click=predict.forget, args=(asked.id,))
     with middle, st.container(key="answer", gap=None):
         say("The model says")
         st.title(filled(":violet[«word»] «p»", word=words[0].token, p=f"{words[0].p:.1%}"), anchor=False)

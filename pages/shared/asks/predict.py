@@ -7,6 +7,7 @@ choice stays in the session.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
@@ -29,11 +30,8 @@ class Prediction:
     also: tuple[str, ...] = ()
 
 
-def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str | None:
-    """Show the question; once it is answered, say what is true and why. Returns the choice, None before.
-
-    bare: the page has asked already, show the options alone.
-    """
+def ask(prediction: Prediction, **values: object) -> str | None:
+    """Show the question; once it is answered, say what is true and why. Returns the choice, None before."""
     options = prediction.options | {UNSURE: N_("I don't know")}
     chosen = answer(prediction.id)
     if chosen not in options:  # kept from another text, whose options were others
@@ -41,21 +39,27 @@ def ask(prediction: Prediction, *, bare: bool = False, **values: object) -> str 
     widget = f"{prediction.id}_choice"
     st.session_state[widget] = chosen
     st.session_state.setdefault("_asked_here", {})[prediction.id] = (prediction, values)
-    row = st.container(horizontal=True, vertical_alignment="center")
-    if not bare:
+    question = unmarked(_(prediction.question), **values)  # hidden: it is only spoken
+    with slide(prediction.id):
+        row = st.container(horizontal=True, vertical_alignment="center")
         row.markdown(f"**{filled(_(prediction.question), **values)}**", width="content")
-    row.segmented_control(
-        unmarked(_(prediction.question), **values) if not bare else _("Your guess"),  # hidden: it is only spoken
-        list(options),
-        key=widget,
-        format_func=lambda token: _(options[token]),
-        on_change=lambda: _keep(prediction.id, st.session_state[widget]),
-        label_visibility="collapsed",
-    )
-    with st.container():  # always there, so that a verdict moves nothing below it to another place
-        if chosen is not None:
-            verdict(prediction, chosen, **values)
+        row.segmented_control(
+            question,
+            list(options),
+            key=widget,
+            format_func=lambda token: _(options[token]),
+            on_change=lambda: _keep(prediction.id, st.session_state[widget]),
+            label_visibility="collapsed",
+        )
+        with st.container():  # always there, so that a verdict moves nothing below it to another place
+            if chosen is not None:
+                verdict(prediction, chosen, **values)
     return chosen
+
+
+def slide(id: str) -> Any:
+    """What belongs to a question: in front of a class it is a slide (start/classroom.js)."""
+    return st.container(key=f"question_{id}")
 
 
 def begin() -> None:

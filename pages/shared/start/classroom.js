@@ -1,30 +1,68 @@
-// In front of a class. present=1: one picture of the page fills the screen, PageDown and PageUp (a clicker) step to the
-// next, Escape leaves. only=<key>: one picture alone, for a frame in somebody's slides. hide=answers: they wait for "a".
-// print=1: what goes on paper.
+// In front of a class. present=1: one picture of the page, or one of its guesses, fills the screen; PageDown and PageUp
+// (a clicker) step to the next, Escape leaves, 1 to 9 answer a guess. only=<key>: one picture alone, for a frame in
+// somebody's slides. hide=answers: they wait for "a". print=1: what goes on paper.
 (() => {
   const LEGIBLE = 1.7; // what is drawn with 12 px is shown with 20
   const TRIED = [2.4, 2.2, 2, 1.85, LEGIBLE, 1.55, 1.4, 1.25, 1.1, 1];
+  const ASKED = [LEGIBLE, 1.55, 1.4, 1.25]; // words of 16 px stay above 20
   const FULL = 0.6; // of the height: a picture this tall need not be larger
   const EDGE = 24;
+  const GUESS = "[class*=st-key-question_]";
   const SHEET = 420; // px of a picture on paper
   const html = document.documentElement, sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   const word = (name) => new URLSearchParams(location.search).get(name);
   const running = () => !document.querySelector('[data-test-script-state="notRunning"]');
 
-  // Every picture of the page in its order, the signature first: its key and the class of what holds it.
+  /** @typedef {{ key: string, name: string, holder: Element, live?: HTMLElement }} Slide */
+
+  const boxes = () => [...document.querySelectorAll(".stMain .stBidiComponent")];
+  const drawn = (box) => [...box.querySelectorAll("*")].map((e) => /** @type {HTMLElement} */ (e.shadowRoot?.querySelector(".live"))).find(Boolean);
+  const coming = () => running() || boxes().some((box) => !drawn(box));
+
+  // Every picture of the page in its order: its key and the class of what holds it.
   const pictures = (hidden = false) => {
+    /** @type {Slide[]} */
     const found = [];
-    for (const box of document.querySelectorAll(".stMain .stBidiComponent")) {
-      const live = [...box.querySelectorAll("*")].map((e) => /** @type {HTMLElement} */ (e.shadowRoot?.querySelector(".live"))).find(Boolean);
-      const holder = box.closest("[class*=st-key-]"), name = holder?.className.match(/st-key-[\w-]+/)?.[0];
+    for (const box of boxes()) {
+      const live = drawn(box), holder = box.closest("[class*=st-key-]"), name = holder?.className.match(/st-key-[\w-]+/)?.[0];
       if (!name || !live?.dataset.key || !live.querySelector(".picture:not([hidden])") || !(hidden || box.getClientRects().length)) continue;
       found.push({ key: live.dataset.key, name, holder, live });
     }
-    return found.sort((a, b) => Number(b.live.hasAttribute("data-signature")) - Number(a.live.hasAttribute("data-signature")));
+    return found;
+  };
+  const signature = ({ live }) => Boolean(live?.hasAttribute("data-signature"));
+  const first = (all) => all.find(signature) ?? all[0];
+
+  // The guesses of the page: what asks, answers and judges stands in one container (asks/predict.py).
+  const guesses = () => [...document.querySelectorAll(`.stMain ${GUESS}`)].filter((holder) => holder.getClientRects().length).map((holder) => {
+    const [name] = holder.className.match(/st-key-question_[\w-]+/);
+    return { key: name.slice("st-key-".length), name, holder };
+  });
+
+  // What the clicker steps through: every picture, before it what is asked of it; the signature comes first.
+  const slides = () => {
+    /** @type {Slide[]} */
+    const shown = [...guesses(), ...pictures().filter(({ holder }) => !holder.closest(GUESS))];
+    const following = (a, b) => (a.holder.compareDocumentPosition(b.holder) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+    /** @type {Slide[][]} */
+    const groups = [[]];
+    for (const one of shown.sort(following)) {
+      groups.at(-1).push(one);
+      if (one.live) groups.push([]);
+    }
+    const weight = (group) => Number(group.some(signature));
+    return groups.sort((a, b) => weight(b) - weight(a)).flat();
   };
 
-  // ---- one picture on the whole screen ----
+  // Which of them: as the address says; else the first, and for a step of a lesson its picture.
+  const named = (all) => all.findIndex(({ key }) => key === word("slide"));
+  const current = (all) => {
+    const at = named(all);
+    return Math.max(0, at < 0 && word("stop") ? all.findIndex(signature) : at);
+  };
+
+  // ---- one of them on the whole screen ----
   const seen = (name) => `.stMain .${name}.${name}, .stMain .${name}.${name} * { visibility: visible !important; }`;
   const room = () => dispatchEvent(new Event("live-room")); // the pictures look how much there is
   const tall = (selector) => document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
@@ -33,7 +71,7 @@
   const spoken = () => (document.querySelector(".stMain .st-key-own_words") ? ".st-key-own_words" : ".st-key-words");
 
   const fill = (all, at) => {
-    const { name, holder } = all[at], title = tall(".stMain .st-key-title"), words = tall(`.stMain ${spoken()}`);
+    const { name, holder, live } = all[at], title = tall(".stMain :is(.st-key-title, .st-key-opening)"), words = tall(`.stMain ${spoken()}`);
     const top = 12 + title + (words && words + 8) + 8, wide = innerWidth - 2 * EDGE, high = innerHeight - top - 12;
     const frame = `.stMain ${spoken()} { top: ${16 + title}px; } .st-key-deck::before { content: "${at + 1} / ${all.length}"; }`;
     const lay = (zoom, space, shown = zoom) => {
@@ -42,15 +80,16 @@
       room();
       return holder.getBoundingClientRect().height / shown;
     };
-    const size = (zoom) => Math.min(zoom, high / lay(zoom, high / zoom));
-    let best = LEGIBLE, most = size(LEGIBLE);
-    if (most < LEGIBLE || lay(LEGIBLE, high / LEGIBLE) * LEGIBLE < FULL * high) {
-      for (const zoom of TRIED) {
-        const reached = size(zoom);
-        if (reached > most + 0.01) [best, most] = [zoom, reached];
+    // A picture that is wider than its room at this zoom would be cut off at its sides.
+    const cut = () => [...live?.querySelectorAll(".scroll, .wide") ?? []].some((box) => box.scrollWidth > box.clientWidth + 1);
+    const tried = (zoom) => ({ zoom, shown: Math.min(zoom, high / lay(zoom, high / zoom)), cut: cut() });
+    let best = tried(LEGIBLE);
+    if (best.shown < LEGIBLE || best.cut || (live && lay(LEGIBLE, high / LEGIBLE) * LEGIBLE < FULL * high)) {
+      for (const one of (live ? TRIED : ASKED).map(tried)) {
+        if (one.cut === best.cut ? one.shown > best.shown + 0.01 : best.cut) best = one;
       }
     }
-    lay(best, high / best, most);
+    lay(best.zoom, high / best.zoom, best.shown);
   };
 
   const alone = (all) => {
@@ -62,12 +101,12 @@
 
   // A handout: the title, the sentence, the signature, the question and its answer. Nothing else, and on white.
   const paper = (all) => {
-    const kept = ["st-key-title", spoken().slice(1), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", ...all.slice(0, 1).map(({ name }) => name)];
+    const kept = ["st-key-title", spoken().slice(1), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
     const these = `:is(${kept.map((name) => `.${name}`).join(", ")})`;
     const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
     if (html.dataset.paper === kept.join()) return;
     html.dataset.paper = kept.join();
-    const last = all[0], lay = (zoom) => sheet.replaceSync(`${rest} .stMain .${last.name} { --live-room: ${SHEET}; zoom: ${zoom}; }`);
+    const last = first(all), lay = (zoom) => sheet.replaceSync(`${rest} .stMain .${last.name} { --live-room: ${SHEET}; zoom: ${zoom}; }`);
     lay(1);
     room();
     lay(Math.min(1, SHEET / last.holder.getBoundingClientRect().height)); // the question stands on the same page
@@ -83,12 +122,12 @@
     }
     const mode = word("only") ? "only" : word("print") === "1" ? "print" : word("present") === "1" ? "present" : "";
     if (!mode && !was) return;
-    const all = mode ? pictures(mode === "print") : [];
+    const all = mode === "present" ? slides() : mode ? pictures(mode === "print") : [];
     if (mode === "only") alone(all);
     else delete html.dataset.only;
     if (mode === "print" && all.length) paper(all);
     if (mode !== "print") delete html.dataset.paper;
-    if (mode === "present" && all.length) fill(all, Math.max(0, all.findIndex(({ key }) => key === word("slide"))));
+    if (mode === "present" && all.length && (!word("slide") || named(all) >= 0 || !coming())) fill(all, current(all));
     if (!mode) {
       sheet.replaceSync("");
       room();
@@ -103,11 +142,11 @@
     history.replaceState(history.state, "", url);
   };
   const step = (by) => {
-    const all = pictures(), at = Math.max(0, all.findIndex(({ key }) => key === word("slide"))) + by;
+    const all = slides(), at = current(all) + by;
     /** @type {HTMLElement | null} */
     const beyond = document.querySelector(`.st-key-lesson_${by > 0 ? "next" : "back"} a`);
     if (at >= 0 && at < all.length) to((words) => words.set("slide", all[at].key));
-    else beyond?.click(); // the next stop of the lesson
+    else if (!coming()) beyond?.click(); // the next stop of the lesson
     look();
   };
   const leave = () => {
@@ -117,13 +156,21 @@
   };
   const tell = () => html.toggleAttribute("data-told");
 
+  // 1 to 9: the options of the guess on the screen, numbered by style.css. False where there is none.
+  const choose = (number) => {
+    const all = slides(), { holder, live } = all[current(all)] ?? {};
+    const option = live ? null : /** @type {HTMLElement} */ (holder?.querySelectorAll("[role=radio]")[number - 1]);
+    option?.click();
+    return Boolean(option);
+  };
+
   const KEYS = { PageDown: () => step(1), PageUp: () => step(-1), Escape: leave };
   addEventListener("keydown", (event) => {
     const [target] = event.composedPath(), typing = target instanceof HTMLElement && target.matches("textarea, input:not([type=range]):not([type=radio])");
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (word("hide") === "answers" && event.key.toLowerCase() === "a" && !typing) tell();
     else if (word("present") === "1" && event.key in KEYS && !document.querySelector("[role=dialog]")) KEYS[event.key]();
-    else return;
+    else if (!(word("present") === "1" && /^[1-9]$/.test(event.key) && !typing && choose(Number(event.key)))) return;
     event.preventDefault();
     event.stopPropagation();
   }, { capture: true });

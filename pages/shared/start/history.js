@@ -8,6 +8,7 @@
   const speak = () => {
     const lang = new URLSearchParams(location.search).get("lang");
     if (lang) document.documentElement.lang = lang;
+    arrive();
     dispatchEvent(new Event("address"));
   };
 
@@ -44,23 +45,29 @@
     speak();
   };
   addEventListener("popstate", speak);
-  speak();
 
   // A link to a section or an open fold (at=name) brings it under the eye, until the visitor moves the page himself.
   const wanted = () => new URLSearchParams(location.search).get("at");
   const place = (name) => document.getElementById(`at-${name}`) ?? document.querySelector(`.st-key-at-${CSS.escape(name)}`);
-  let at = wanted();
-  if (at) {
-    const give_up = () => {
-      watch.disconnect();
-      at = null;
-    };
-    const look = () => at && place(at)?.scrollIntoView({ block: "start" });
-    const watch = new MutationObserver(look);
+  let room = "", at = null, patience = 0;
+  const give_up = () => {
+    watch.disconnect();
+    clearTimeout(patience);
+    at = null;
+  };
+  const watch = new MutationObserver(() => at && place(at)?.scrollIntoView({ block: "start" }));
+  const arrive = () => { // by a link from outside, from room to room, or with a step of a lesson
+    const now = `${bare(location.pathname)} ${new URLSearchParams(location.search).get("stop")}`;
+    if (now === room) return;
+    room = now;
+    give_up();
+    at = wanted();
+    if (!at) return;
     watch.observe(document, { childList: true, subtree: true });
-    for (const sign of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(sign, give_up, { once: true, passive: true });
-    setTimeout(give_up, 15000);
-  }
+    patience = setTimeout(give_up, 15000);
+  };
+  for (const sign of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(sign, give_up, { passive: true });
+  speak();
 
   // The sign beside a heading gives its link: at=name, which the server knows too.
   document.addEventListener("click", (event) => {

@@ -125,7 +125,9 @@ const BLANKS = {
       pen.strokeStyle = here ? view.ink : on ? view.colours.blank : view.colours.quiet;
       pen.lineWidth = here ? 2.5 : 1;
       pen.stroke();
-      BLANKS.text(view, text, x + w / 2, y + (CHIP - 6) / 2, { size: 14, face: MONO, bold: on, colour: on ? view.paper : view.ink, align: "center", most: w - 6 });
+      pen.font = `700 14px ${MONO}`; // on paper a row may be too narrow for its pieces: they are written smaller, not cut off
+      const size = Math.min(14, (14 * (w - 7)) / pen.measureText(text).width);
+      BLANKS.text(view, text, x + w / 2, y + (CHIP - 6) / 2, { size, face: MONO, bold: on, colour: on ? view.paper : view.ink, align: "center", most: w - 6 });
     });
   },
 
@@ -162,7 +164,7 @@ const BLANKS = {
     const { pen, map: { x, y, side }, meta } = view, n = meta.tokens.length, cell = side / n, { values } = view.arrays.maps;
     BLANKS.text(view, meta.words.weights, x, y - HEAD / 2 - 1, { size: 13, colour: view.colours.quiet, most: view.width - x });
     for (let r = 0; r < n; r++) {
-      if (cell >= 9) BLANKS.text(view, meta.tokens[r], x - 5, y + (r + 0.5) * cell, { size: Math.min(14.5, cell + 1), colour: view.colours.row, align: "right", most: 54 });
+      if (cell >= 9) BLANKS.text(view, meta.tokens[r], x - 5, y + (r + 0.5) * cell, { size: Math.min(14.5, cell + 1.25), colour: view.colours.row, align: "right", most: 54 });
       for (let c = 0; c < n; c++) {
         const value = values[(view.frame * n + r) * n + c];
         pen.fillStyle = Number.isFinite(value) ? view.scale.css(value) : view.colours.lit;

@@ -22,7 +22,7 @@ import { quoted, sentences, short } from "../../../shared/pictures/live/numbers.
  */
 /** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
 
-const LINE = 25, TITLE = 26, GUTTER = 44, NARROW = 440;
+const LINE = 25, CLOSE = 17, TITLE = 26, GUTTER = 44, NARROW = 440;
 
 /** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const WIRES = {
@@ -33,10 +33,12 @@ const WIRES = {
   layout(view) {
     const { rows, arcs } = view.meta, pen = view.canvas.getContext("2d");
     let y = view.meta.measured ? 20 : 4;
+    const titles = TITLE * rows.filter((row) => row[3]).length; // in front of a class lines move together, words stay large
+    view.line = Math.max(CLOSE, Math.min(LINE, (view.ceiling - y - titles - 4) / rows.length));
     view.tops = rows.map((row) => {
       if (row[3]) y += TITLE;
       const top = y;
-      y += LINE;
+      y += view.line;
       return top;
     });
     view.high = y + 4;
@@ -92,7 +94,7 @@ const WIRES = {
   },
 
   row(view, [name, text, shape, group, , wire], i, lit) {
-    const { pen, at, wide } = view, top = view.tops[i], y = top + LINE / 2;
+    const { pen, at, wide } = view, top = view.tops[i], y = top + view.line / 2;
     const chosen = view.state.row === i && wire, on = i === lit || chosen;
     if (group) {
       pen.fillStyle = view.colours.quiet;
@@ -103,9 +105,9 @@ const WIRES = {
     if (on || i === view.cursor) {
       pen.fillStyle = chosen ? view.colours.chosen : view.accent;
       pen.globalAlpha = on ? 0.16 : 0.07;
-      pen.fillRect(at.left - 8, top, view.width - at.left + 8, LINE);
+      pen.fillRect(at.left - 8, top, view.width - at.left + 8, view.line);
       pen.globalAlpha = 1;
-      if (on) pen.fillRect(at.left - 8, top, 4, LINE);
+      if (on) pen.fillRect(at.left - 8, top, 4, view.line);
     }
     pen.textAlign = "left";
     pen.fillStyle = view.ink;
@@ -120,15 +122,15 @@ const WIRES = {
   },
 
   bar(view, i, y) {
-    const { pen, at, wide } = view, x = WIRES.number(view, i), ghost = view.arrays.ghost?.values[i];
+    const { pen, at, wide } = view, x = WIRES.number(view, i), ghost = view.arrays.ghost?.values[i], thick = Math.min(16, view.line - 5);
     if (Number.isNaN(x)) return;
     pen.fillStyle = view.colours.bar;
-    if (wide.bar >= 12) pen.fillRect(at.bar, y - 8, Math.max(1, wide.bar * WIRES.length(view, x)), 16);
+    if (wide.bar >= 12) pen.fillRect(at.bar, y - thick / 2, Math.max(1, wide.bar * WIRES.length(view, x)), thick);
     if (ghost !== undefined && !Number.isNaN(ghost) && wide.bar >= 12) {
       pen.strokeStyle = view.ink;
       pen.lineWidth = 1.5;
       pen.setLineDash([3, 2]);
-      pen.strokeRect(at.bar, y - 8, Math.max(1, wide.bar * WIRES.length(view, ghost)), 16);
+      pen.strokeRect(at.bar, y - thick / 2, Math.max(1, wide.bar * WIRES.length(view, ghost)), thick);
       pen.setLineDash([]);
     }
     pen.fillStyle = view.ink;
@@ -144,10 +146,10 @@ const WIRES = {
     pen.lineWidth = 2;
     pen.beginPath();
     pen.moveTo(x, view.tops[0] + 6);
-    pen.lineTo(x, view.tops.at(-1) + LINE / 2);
+    pen.lineTo(x, view.tops.at(-1) + view.line / 2);
     pen.stroke();
     meta.rows.forEach((row, i) => {
-      const y = view.tops[i] + LINE / 2, big = row[4];
+      const y = view.tops[i] + view.line / 2, big = row[4];
       pen.beginPath();
       pen.arc(x, y, big ? 8 : 3, 0, 7);
       pen.fillStyle = big ? view.paper : view.colours.wire;
@@ -169,7 +171,7 @@ const WIRES = {
 
   arc(view, [from, to], lane) {
     const { pen } = view, x = view.at.left - 14, left = Math.max(3, x - 14 - 10 * lane);
-    const y0 = view.tops[from] + LINE / 2, y1 = view.tops[to] + LINE / 2, torn = WIRES.torn(view, to);
+    const y0 = view.tops[from] + view.line / 2, y1 = view.tops[to] + view.line / 2, torn = WIRES.torn(view, to);
     pen.strokeStyle = torn ? view.colours.chosen : view.colours.wire;
     pen.lineWidth = 2;
     pen.setLineDash(torn ? [3, 5] : []);
@@ -204,7 +206,7 @@ const WIRES = {
   exists: (view, i) => Boolean(view.meta.rows[i]?.[5]),
 
   under(view, _x, y) {
-    const i = view.tops.findIndex((top) => y >= top && y < top + LINE);
+    const i = view.tops.findIndex((top) => y >= top && y < top + view.line);
     return WIRES.exists(view, i) ? i : null;
   },
 

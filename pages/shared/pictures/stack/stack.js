@@ -83,7 +83,7 @@ const STACK = {
           pen.lineWidth = 2.5;
           pen.strokeRect(x + 1, y + 23, Math.max(1, wide - 2), BAR - 2);
         }
-        const label = `${name} ${total ? ((100 * value) / total).toFixed(1) : 0}%`;
+        const label = value === total ? name : `${name} ${((100 * value) / total).toFixed(1)}%`; // a part that is all needs no share
         pen.font = `13px ${view.font}`;
         if (pen.measureText(label).width < wide - 10) {
           pen.fillStyle = view.dark ? "#111" : "#fff";
