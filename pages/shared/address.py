@@ -77,6 +77,12 @@ def pointed() -> str | None:
     return said
 
 
+def noted() -> dict[str, Any]:
+    """What is noted of the places that an address can point to, from run to run."""
+    notes: dict[str, Any] = st.session_state.setdefault("_places", {})
+    return notes
+
+
 def put(word: str, text: str | None) -> None:
     """Let the address say this of this page just now, or nothing; for callbacks. No session keeps it."""
     change()

@@ -37,17 +37,17 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
 
 def begin() -> None:
     """Nothing stands yet on the page that is about to be drawn."""
-    st.session_state["_drawn"] = set()
+    address.noted()["drawn"] = set()
 
 
 def seek(arrived: bool) -> None:
     """Once a page is drawn. arrived: with this run, by a link or a reload. A link to what the idea leaves out opens the
     whole page; what stands there neither is said no longer."""
-    name, tried = address.pointed(), st.session_state.pop("_tried", None)
+    name, tried = address.pointed(), address.noted().pop("tried", None)
     if name is None or name in _drawn():
         return
     if arrived and tried is None and address.now("depth") == "idea":
-        st.session_state["_tried"] = name
+        address.noted()["tried"] = name
         address.write("depth", "all")
         st.rerun()
     address.point(None)
@@ -58,7 +58,7 @@ def seek(arrived: bool) -> None:
 
 def _drawn() -> set[str]:
     """The names of the sections and folds of the page so far."""
-    drawn: set[str] = st.session_state.setdefault("_drawn", set())
+    drawn: set[str] = address.noted().setdefault("drawn", set())
     return drawn
 
 
