@@ -204,20 +204,13 @@ def mount(
         now[slider.name] = slider.stops[slider.at]
         names.append(slider.name)
         meta = meta | {"slider": _dial(slider, key)}
-    digest = hashlib.blake2b(digest_size=12)
-    digest.update(json.dumps(meta, sort_keys=True).encode())
-    for array in arrays.values():
-        digest.update(np.ascontiguousarray(array).data)
-    shipped, times = _held(key, digest.hexdigest(), now)
+    digest = _digest(meta, arrays)
+    shipped, times = _held(key, digest, now)
     if slider:
         meta["slider"]["at"] = slider.stops.index(shipped[slider.name])
-    meta = (
-        meta
-        | {"save": _("Save the picture")}
-        | {"state": {n: v for n, v in shipped.items() if not slider or n != slider.name}}
-    )
-    told = f"{digest.hexdigest()}{json.dumps(shipped)}{times}"
-    meta["heard"] = _answers(key)["heard"]
+    told = f"{digest}{json.dumps(shipped)}{times}"
+    meta = meta | {"save": _("Save the picture"), "heard": _answers(key)["heard"]}
+    meta["state"] = {n: v for n, v in shipped.items() if not slider or n != slider.name}
     meta |= {"key": key, "id": hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}
     quiet = slider.name if slider and slider.quiet and not slider.hidden else ""
     callbacks = {
@@ -227,6 +220,14 @@ def mount(
     st.session_state["_drawn"] = address.changes()
     if quiet:
         rest(quiet, lambda: None)  # so that there is one
+
+
+def _digest(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
+    digest = hashlib.blake2b(digest_size=12)
+    digest.update(json.dumps(meta, sort_keys=True).encode())
+    for array in arrays.values():
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _dial(slider: Slider, key: str) -> Dial:
