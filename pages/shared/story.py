@@ -19,7 +19,7 @@ GALLERY = {
     "The cat slept on the rug. The dog slept on the": N_("Copying what came before"),
     "Tom was very thirsty. He wanted to": N_("One word decides"),
     "Anna is a girl. Tom is a": N_("Contrast"),
-    "Tom dropped the glass and it": N_("Bright, but not decisive"),
+    "Tom dropped the glass and it": N_("Strong, but not decisive"),
 }
 
 

@@ -197,7 +197,7 @@ EXAMPLES = (
     Example("Tom was very thirsty. He wanted to", 4, 3, "to", "·irst", N_("One word decides")),
     Example("Anna saw a fish in the", 4, 3, "the", "fish", N_("Where a fish is")),
     Example("Anna is a girl. Tom is a", 5, 2, "a", "girl", N_("Contrast")),
-    Example("Tom dropped the glass and it", 4, 4, "it", "glass", N_("Bright, but not decisive")),
+    Example("Tom dropped the glass and it", 4, 4, "it", "glass", N_("Strong, but not decisive")),
     Example(
         "Once upon a time, there was a little girl named Lily. She loved to play outside.",
         1,
