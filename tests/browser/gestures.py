@@ -80,13 +80,12 @@ def words(page):
     return {word: said[0] for word, said in parse_qs(urlsplit(page.url).query).items()}
 
 
-def step(visit, times=3):
-    """Move the signature's slider with the keyboard, towards where there is room; until the address says so."""
+def step(visit):
+    """Move the signature's slider by one key, towards where there is room; until the address says so. One: of several,
+    a busy machine may tell the server the first before the second is pressed."""
     page, before = visit.page, words(visit.page)
     dial = slider(page)
-    key = "ArrowLeft" if int(dial.input_value()) > int(dial.get_attribute("max")) / 2 else "ArrowRight"
-    for _ in range(times):
-        dial.press(key)
+    dial.press("ArrowLeft" if int(dial.input_value()) > int(dial.get_attribute("max")) / 2 else "ArrowRight")
     page.wait_for_function(
         "(before) => location.search !== before", arg=urlsplit(page.url).query and "?" + urlsplit(page.url).query
     )
