@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from pages.shared import frame
 from tests.bench import meter
 from tests.browser.conftest import FLAGS, Server
-from tests.browser.test_spine import PRESSED
+from tests.browser.test_rooms import PRESSED
 from tests.browser.weight import TELEPHONE, WIDE, Scales, settle, shift, watch
 
 SLOW = 6  # times: a school's laptop

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs, urlsplit
+
 WATCH = """
 () => {
   const sent = (window.__sent = []);
@@ -63,3 +65,29 @@ def leads(visit, follower) -> None:
     assert visit.page.evaluate("window.__sent.length") == 0
     visit.page.mouse.up()
     visit.settle()
+
+
+def slider(page):
+    return page.locator("[data-signature] input[type=range]").first
+
+
+def stands(page):
+    """Where the signature's slider stands, as it is spoken."""
+    return slider(page).get_attribute("aria-valuetext")
+
+
+def words(page):
+    return {word: said[0] for word, said in parse_qs(urlsplit(page.url).query).items()}
+
+
+def step(visit):
+    """Move the signature's slider by one key, towards where there is room; until the address says so. One: of several,
+    a busy machine may tell the server the first before the second is pressed."""
+    page, before = visit.page, words(visit.page)
+    dial = slider(page)
+    dial.press("ArrowLeft" if int(dial.input_value()) > int(dial.get_attribute("max")) / 2 else "ArrowRight")
+    page.wait_for_function(
+        "(before) => location.search !== before", arg=urlsplit(page.url).query and "?" + urlsplit(page.url).query
+    )
+    visit.settle()
+    assert words(page) != before

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.browser.test_pages import findings
-from tests.browser.test_spine import ROOMS
+from tests.browser.test_rooms import ROOMS
 
 SCREEN = {"width": 1280, "height": 720}
 # The smallest text that was painted, in pixels of the screen: names, and numbers in cells (drawn with 11 px).

@@ -24,16 +24,30 @@ HOSTILE = {
     "newlines": "one\ntwo\r\nthree",
 }
 
+MENU = {"": "Home", "attention": "Attention, step by step"}
+OF_ITS_OWN = {"": ".st-key-path", "attention": "[data-signature] canvas"}
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_text_in_a_link_is_read_as_text(visitor, kind):
-    visit = visitor()
-    for path in ("/attention", "/"):
-        visit.open(f"{path}?words={quote(HOSTILE[kind])}")
+
+@pytest.mark.parametrize(("turn", "kind"), list(enumerate(HOSTILE)), ids=lambda x: str(x))
+def test_hostile_text_in_a_link_is_read_as_text(visitor, turn, kind):
+    """Linked to one page, and taken along by the menu to the other."""
+    linked, other = ("attention", "") if turn % 2 else ("", "attention")
+    visit = visitor().open(f"/{linked}?words={quote(HOSTILE[kind])}")
+    for page in (linked, other):
+        if page == other:
+            by_menu(visit, page)
+            assert "words=" in visit.page.url
         assert visit.page.evaluate("window.__hacked") is None
         ours = "[data-testid=stImage] img"  # Home shows its experiments
         assert visit.page.locator(f"[data-testid=stMain] img:not({ours})").count() == 0
     visit.check()
+
+
+def by_menu(visit, page):
+    """To Home or to /attention, until all of it stands there."""
+    visit.page.locator("[data-testid=stSidebarNav] a").filter(has_text=MENU[page]).click()
+    visit.page.locator(OF_ITS_OWN[page]).first.wait_for()
+    visit.settle()
 
 
 @pytest.mark.parametrize(
@@ -83,14 +97,25 @@ QUERIES = [
 ]
 
 
+# What Back does in an address that was left behind: the server is told of another page and its words.
+BACK = """(address) => {
+  history.pushState(null, '', address);
+  dispatchEvent(new PopStateEvent('popstate', { state: null }));
+}"""
+
+
 @pytest.mark.parametrize(("turn", "query"), list(enumerate(QUERIES)), ids=lambda x: str(x)[:24])
 def test_any_query_string_gives_a_working_page(visitor, turn, query):
-    """Each on Home, on the page that knows its words, and on three others in turn; all pages meet junk of their own in
-    tests/pages and all of it in the fuzz."""
+    """Each linked to Home and to the page that knows its words, and come back to on three others in turn; all pages are
+    linked with junk of their own in tests/pages and with all of it in the fuzz."""
     visit = visitor()
-    for page in {"", "attention", *(PAGES[(3 * turn + k) % len(PAGES)] for k in range(3))}:
+    for page in ("", "attention"):
         visit.open(f"/{page}?{query}")
-    visit.check()
+    for page in (PAGES[(3 * turn + k) % len(PAGES)] for k in range(3)):
+        visit.page.evaluate(BACK, f"/{page}?{query}")
+        visit.page.locator(f".st-key-ending_{page}" if page else ".st-key-path").wait_for(state="attached")
+        visit.settle()
+        visit.check()
 
 
 def test_a_linked_sentence_goes_with_the_visitor(visitor):

@@ -1,6 +1,7 @@
 """The live matrix in a real browser: the picture follows the finger, and it is core's picture."""
 
 import re
+from bisect import bisect
 
 import numpy as np
 import pytest
@@ -28,21 +29,6 @@ def pixel(page, canvas, x, y):
     return canvas.evaluate(script, [x, y])
 
 
-def test_a_drag_draws_pictures_and_sends_nothing(visit):
-    page = visit.open(ATTENTION).page
-    slider = visit.signature().locator("input[type=range]")
-    page.evaluate(WATCH)
-    visit.signature().locator("canvas").first.evaluate(PICTURES)
-    drag(page, slider, 0.5, 0.05, release=False)
-    assert page.evaluate("window.__sent.length") == 0, "a drag is no business of the server"
-    assert page.evaluate("new Set(window.__pictures).size") >= 20
-    page.mouse.up()
-    page.wait_for_function("() => window.__sent.length > 0")
-    page.wait_for_url(re.compile("temperature="))
-    visit.settle()
-    visit.check()
-
-
 def test_the_picture_of_every_stop_is_the_frame_that_core_computed(visit):
     page = visit.open(ATTENTION).page
     reading = text.read(text.SENTENCE)
@@ -66,18 +52,23 @@ def _geometry(page, canvas, n):
     """Where the cells are, how wide and how tall: found by the cursor, as a visitor would."""
     box = canvas.bounding_box()
     tip = canvas.locator("xpath=following-sibling::div")
-    xs = []
-    for x in range(2, int(box["width"]) - 1):
-        page.mouse.move(box["x"] + x, box["y"] + 200)
-        if tip.is_visible():
-            xs.append(x)
-    ys = []
-    for y in range(2, int(box["height"]) - 1):
-        page.mouse.move(box["x"] + xs[2], box["y"] + y)
-        if tip.is_visible():
-            ys.append(y)
+
+    def told(x, y):
+        page.mouse.move(box["x"] + x, box["y"] + y)
+        return tip.is_visible()
+
+    def edges(long, tells):
+        """The first and the last pixel of a line on which the cursor tells a cell; in the middle it does."""
+        middle = int(long) // 2
+        assert tells(middle)
+        first = bisect(range(2, middle), False, key=tells) + 2
+        last = bisect(range(middle, int(long) - 1), False, key=lambda at: not tells(at)) + middle - 1
+        return first, last
+
+    left, right = edges(box["width"], lambda x: told(x, 200))
+    top, bottom = edges(box["height"], lambda y: told(left + 2, y))
     page.mouse.move(box["x"] + 1, box["y"] + 1)
-    return xs[0], ys[0], (xs[-1] - xs[0] + 1) / n, (ys[-1] - ys[0] + 1) / n
+    return left, top, (right - left + 1) / n, (bottom - top + 1) / n
 
 
 def test_the_number_on_hover_is_the_number_of_the_trace(visit):

@@ -1,86 +1,8 @@
-"""The spine of a page: one picture and one thing to move on the first screen, and a page that has an end."""
+"""The spine of the house: rooms seen and rooms next, two depths, and words explained where they stand."""
 
 import re
 
-import pytest
-
-from pages.shared import frame
 from tests.browser import weight
-from tests.browser.conftest import visiting
-
-ROOMS = [entry.file[3:] for entry in frame.entries() if entry.file != "01_home"]
-TALLEST = 2400  # px of a page at the depth "idea", 1,280 px wide
-MOST = 16  # things to press on the first screen
-MOVED = 0.1  # layout shift while a page arrives: the sum of all its entries
-
-PRESSED = """(height) => {
-  const found = [];
-  const walk = (root) => {
-    for (const e of root.querySelectorAll('*')) {
-      if (e.shadowRoot) walk(e.shadowRoot);
-      if (!e.matches('button, a[href], input, textarea, select, summary, [role=radio], [role=slider], [tabindex="0"]')) continue;
-      const box = e.getBoundingClientRect();
-      if (e.closest("[data-testid=stHeader], [hidden]") || !box.width || !box.height || box.top > height - 8) continue;
-      if (e.matches('label *, button *') || getComputedStyle(e).visibility === 'hidden') continue;
-      found.push(`${e.tagName} ${e.getAttribute('aria-label') ?? e.textContent}`.slice(0, 60));
-    }
-  };
-  walk(document.querySelector('[data-testid=stMain]'));
-  return found;
-}"""
-
-
-@pytest.fixture(scope="module", params=ROOMS)
-def first_screen(request, chromium, server):
-    with visiting(chromium, server, viewport=weight.WIDE) as visit:
-        weight.watch(visit.page)
-        yield visit.open(f"/{request.param}", ready="[data-signature] canvas")
-
-
-def test_the_first_screen_holds_the_picture_its_slider_and_little_else(first_screen):
-    page = first_screen.page
-    picture, slider = page.locator("[data-signature] canvas").first, page.locator("[data-signature] input[type=range]")
-    assert slider.count() == 1, "one picture is the page's signature"
-    low = max(box["y"] + box["height"] for box in (picture.bounding_box(), slider.bounding_box()))
-    assert low <= 720, "the picture and its slider stand wholly on the first screen"
-    pressed = page.evaluate(PRESSED, 720)
-    assert len(pressed) <= MOST, pressed
-
-
-def test_nothing_moves_that_was_seen(first_screen):
-    assert weight.shift(first_screen.page) <= MOVED
-
-
-def test_the_idea_is_short(first_screen):
-    page = first_screen.page
-    page.locator("[class*=st-key-ending_]").wait_for()
-    first_screen.settle()
-    tall = page.locator("[data-testid=stMainBlockContainer]").evaluate("e => e.scrollHeight")
-    assert tall <= TALLEST, tall
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_telephone_shows_picture_and_slider_at_once(visitor, room):
-    visit = visitor(viewport=weight.TELEPHONE)
-    weight.watch(visit.page)
-    visit.open(f"/{room}", ready="[data-signature] canvas")
-    assert weight.shift(visit.page) <= MOVED, "and nothing moves that was seen"
-    picture, slider = (
-        visit.page.locator("[data-signature] canvas").first,
-        visit.signature().locator("input[type=range]"),
-    )
-    top, low = picture.bounding_box()["y"], slider.bounding_box()["y"] + slider.bounding_box()["height"]
-    assert low - top <= 844 - 60, "what the finger moves is seen while it moves"
-    visit.check()
-
-
-@pytest.mark.parametrize("screen", [weight.WIDE, weight.TELEPHONE], ids=["wide", "telephone"])
-def test_home_arrives_calmly_too(visitor, screen):
-    visit = visitor(viewport=screen)
-    weight.watch(visit.page)
-    visit.open("/")
-    assert weight.shift(visit.page) <= MOVED
-    visit.check()
 
 
 def test_what_never_comes_does_not_hide_the_rest_for_ever(chromium, server):

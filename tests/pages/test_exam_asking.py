@@ -1,6 +1,7 @@
 """Questions from one's own sentence: asked, judged and summed in both languages; each links to what shows it."""
 
 import re
+from functools import cache
 from urllib.parse import urlencode
 
 import pytest
@@ -19,6 +20,7 @@ PAGE = "18_exam"
 TEXT = sentence.of(sentence.read(sentence.SENTENCE))
 
 
+@cache
 def every_question(text=TEXT):
     return [one for seed in (1, 2, 3) for one in qs.every(text, seed).values()]
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.attention import SCORES, WEIGHTS
 from core.trace import Quantity
 from pages.shared import readers
-from pages.shared.pictures import code, live, palette
+from pages.shared.pictures import code, figures, live, palette
 from pages.shared.pictures.plane import around
 from pages.shared.text import filled, plain, unmarked
 from tests.pages.opening import open_page, picture
@@ -194,3 +194,10 @@ def test_a_button_writes_a_number_as_texts_do_and_a_language_by_its_name():
     assert "4,096" in groups["Tokens"]
     assert groups["Language / 语言"] == ["English", "中文"]
     assert app.query_params["lang"] in ("en", ["en"])
+
+
+def test_a_chart_is_checked_when_it_is_sent_and_its_parts_are_not_before():
+    alt = figures.altair()
+    wrong = alt.Chart(alt.InlineData([])).mark_bar(opacity="much")
+    with pytest.raises(alt.utils.schemapi.SchemaValidationError, match="much"):
+        wrong.to_dict()

@@ -51,11 +51,24 @@ def change_everything(app):
     return done
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_page_stands_as_it_was_left_and_no_other_minds(file):
-    app = open_page(file)
-    changed = change_everything(app)
-    left = seen(app)
+@pytest.fixture(scope="module", params=FILES)
+def changed(request):
+    """(the page, the walk, what its controls showed and its address said, how many were changed), every control once."""
+    app = open_page(request.param)
+    many = len(change_everything(app))
+    return request.param, app, seen(app), many
+
+
+def test_a_link_opens_what_it_was_copied_from(changed):
+    file, app, (shown, said), _many = changed
+    guesses = dict(app.session_state["_guesses"].get(topic_of(file), {}))
+    again = open_page(file, **(said | {id: guess for id, guess in guesses.items() if guess}))
+    assert not again.exception
+    assert seen(again) == (shown, said)
+
+
+def test_a_page_stands_as_it_was_left_and_no_other_minds(changed):
+    file, app, left, many = changed
     for other in FILES if FILES.index(file) % 2 else reversed(FILES):  # half of them go round the other way
         if other != file:
             app.switch_page(f"pages/{other}.py").run()
@@ -64,15 +77,4 @@ def test_a_page_stands_as_it_was_left_and_no_other_minds(file):
     app.switch_page(f"pages/{file}.py").run()
     assert not app.exception
     assert seen(app) == left
-    assert changed or file == "01_home"
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_a_link_opens_what_it_was_copied_from(file):
-    app = open_page(file)
-    change_everything(app)
-    shown, said = seen(app)
-    guesses = dict(app.session_state["_guesses"].get(topic_of(file), {}))
-    again = open_page(file, **(said | {id: guess for id, guess in guesses.items() if guess}))
-    assert not again.exception
-    assert seen(again) == (shown, said)
+    assert many or file == "01_home"

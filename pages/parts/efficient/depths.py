@@ -43,8 +43,7 @@ def rank() -> None:
 
 
 def _values(found: ins.Rank) -> None:
-    import altair as alt
-
+    alt = figures.altair()
     rows = [
         {"i": i + 1, "value": max(float(value), LEAST / 10), "of": _(VALUES[name])}
         for name, values in found.values.items()

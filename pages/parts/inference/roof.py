@@ -85,8 +85,7 @@ def _guess() -> bool:
 
 def _chart(found: rl.Measured) -> None:
     """Log-log: FLOPs a byte against FLOPs a second; every roof is a line with a bend and its name at the end."""
-    import altair as alt
-
+    alt = figures.altair()
     log = _("log scale")
     x = alt.X(
         "x:Q",

@@ -148,8 +148,7 @@ def _patches() -> None:
 
 def _tree(branch: str) -> None:
     """Marks over years, one lane a branch, lines from parent to child; pressing one chooses its branch."""
-    import altair as alt
-
+    alt = figures.altair()
     rows = [
         _row(event) | {"now": event.kind == branch, "lane": LANES.index(event.kind), figures.CHOSEN: event.kind}
         for event in fm.EVENTS
@@ -168,8 +167,7 @@ def _tree(branch: str) -> None:
 
 def _places() -> tuple[Any, Any]:
     """Both axes: years, and one lane a branch."""
-    import altair as alt
-
+    alt = figures.altair()
     x = alt.X("when:Q", title=None, scale=alt.Scale(domain=[2014, 2025.6]), axis=alt.Axis(format="d", tickCount=11))
     labels = "[" + ",".join(f"'{_(NAMES[lane])}'" for lane in LANES) + "][datum.value]"
     axis = alt.Axis(values=list(range(len(LANES))), labelExpr=labels, grid=False)
@@ -177,8 +175,7 @@ def _places() -> tuple[Any, Any]:
 
 
 def _marks(rows: list[dict[str, Any]], x: Any, y: Any) -> Any:
-    import altair as alt
-
+    alt = figures.altair()
     colours = alt.Scale(domain=list(LANES), range=[figures.colour(ROLES[one]) for one in LANES])
     told = {"name": _("name"), "date": _("first published"), "size": _("parameters"), "paper": _("source")}
     return (
@@ -220,8 +217,7 @@ def _row(event: fm.Event) -> dict[str, Any]:
 
 def _limbs(rows: list[dict[str, Any]], x: Any, y: Any) -> Any:
     """From attention to the Transformer, from there to the first of each branch, and along the branch."""
-    import altair as alt
-
+    alt = figures.altair()
     root = next(row for row in rows if row["name"] == "Transformer")
     pairs = [(rows[0], root)]
     for kind in fm.BRANCHES:
@@ -266,8 +262,7 @@ def table() -> None:
 
 
 def _trend(field: str, title: str) -> None:
-    import altair as alt
-
+    alt = figures.altair()
     rows = [
         {
             "id": one.id,

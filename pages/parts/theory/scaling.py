@@ -242,8 +242,7 @@ def _law_chart(chosen: int) -> None:
 
 
 def _law_axes() -> tuple[Any, Any]:
-    import altair as alt
-
+    alt = figures.altair()
     laws = frame.cached(sc.laws)
     over_floor = laws.losses - own.floor()
     log = alt.Scale(type="log", domain=[float(over_floor.min()) / 1.5, float(over_floor.max()) * 1.3], nice=False)
@@ -253,15 +252,13 @@ def _law_axes() -> tuple[Any, Any]:
 
 
 def _size_axis() -> Any:
-    import altair as alt
-
+    alt = figures.altair()
     title = f"{_('parameters N')} · {_('log scale')}"
     return alt.X("n:Q", title=title, scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format=".0e", tickCount=6))
 
 
 def _law_fits(x: Any, y: Any) -> Any:
-    import altair as alt
-
+    alt = figures.altair()
     laws, floor = frame.cached(sc.laws), own.floor()
     grid = np.geomspace(laws.sizes[0] / 1.5, laws.sizes[-1] * 3, 60)
     fits = {
@@ -281,8 +278,7 @@ def _law_fits(x: Any, y: Any) -> Any:
 
 
 def _law_nets(chosen: int, x: Any, y: Any) -> Any:
-    import altair as alt
-
+    alt = figures.altair()
     laws, floor = frame.cached(sc.laws), own.floor()
     points = [
         {"n": float(n), "over": float(loss - floor), "loss": float(loss), figures.CHOSEN: i, "now": i == chosen}
@@ -403,8 +399,7 @@ def _valley(told: bool) -> None:
 
 
 def _formulas() -> None:
-    import altair as alt
-
+    alt = figures.altair()
     n = sc.SIZES
     named = {
         _("Kaplan 2020"): sc.kaplan(n),

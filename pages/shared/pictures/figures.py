@@ -56,10 +56,12 @@ def power(x: float, digits: int = 1) -> str:
     return f"{mantissa} · 10{raised(int(exponent))}"
 
 
-def _alt() -> Any:
-    import altair
+def altair() -> Any:
+    """Altair, told to check a chart when it is sent, and not each of its parts as well while it is put together."""
+    import altair as alt
 
-    return altair
+    alt.utils.schemapi.disable_debug_mode()
+    return alt
 
 
 def colour(role: str) -> str:
@@ -86,12 +88,12 @@ def show(chart: Any, *, key: str, says: str, chosen: Callable[[Any], None] | Non
 
 def pressed() -> Any:
     """What a chart needs so that one of its marks can be chosen; each mark has a field CHOSEN."""
-    return _alt().selection_point(name=CHOSEN, fields=[CHOSEN], on="click", clear=False)
+    return altair().selection_point(name=CHOSEN, fields=[CHOSEN], on="click", clear=False)
 
 
 def histogram(edges: np.ndarray, counts: np.ndarray, *, x: str, y: str, key: str, says: str) -> None:
     """Counts over bins. edges: (bin + 1,), counts: (bin,)."""
-    alt = _alt()
+    alt = altair()
     rows = [
         {"from": float(a), "to": float(b), "count": int(c)}
         for a, b, c in zip(edges[:-1], edges[1:], counts, strict=True)
