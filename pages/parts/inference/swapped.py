@@ -314,7 +314,9 @@ def valid(room: Room) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         matrix.show(
-            live.Picture(key="spoiled", quantity="influence", says=_("How much each cell differs between the two texts.")),
+            live.Picture(
+                key="spoiled", quantity="influence", says=_("How much each cell differs between the two texts.")
+            ),
             change[::-1],
             rows=[_("block {i}").format(i=i) for i in reversed(range(layers))],
             columns=list(room.found.swapped.tokens[:-1]),
