@@ -86,7 +86,11 @@ def _shared(sheet: Sheet, rng: random.Random) -> Made | None:
     if c.n_kv_heads == 1:
         return None
     values = dict(n=sheet.n, layers=c.n_layers, heads=c.n_kv_heads, d=c.head_dim, bytes=FLOAT)
-    return Made(2 * c.n_layers * c.head_dim * FLOAT * sheet.n, values, state=(("kv", "1"),))
+    return Made(
+        2 * c.n_layers * c.head_dim * FLOAT * sheet.n,
+        values,
+        state=(("kv", "1"), ("at", "one-slider-from-a-key-and-a-value-for-ev")),
+    )
 
 
 @asks("rereads", level=3, room="inference", shown=False)
