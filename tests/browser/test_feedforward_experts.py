@@ -2,6 +2,8 @@
 
 import re
 
+from playwright.sync_api import expect
+
 from tests.browser.gestures import PICTURES, WATCH, drag
 
 
@@ -21,7 +23,7 @@ def test_one_drag_moves_the_losses_and_the_next_word_and_the_server_hears_nothin
     page.mouse.up()
     page.wait_for_url(re.compile("ffn_kept="))
     visit.settle()
-    assert word.locator("canvas").get_attribute("aria-label") != before
+    expect(word.locator("canvas")).not_to_have_attribute("aria-label", before)  # told once the hand rests
     visit.check()
 
 

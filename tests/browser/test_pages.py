@@ -159,12 +159,13 @@ def test_with_less_motion_wanted_nothing_moves(visitor):
     assert not visit.page.get_by_role("button", name="Once more").is_visible()
 
 
-@pytest.mark.parametrize("other", ["zh", "en"])
-def test_the_language_can_be_switched_and_stays(visitor, other):
+@pytest.mark.parametrize(
+    ("other", "name", "title"), [("zh", "中文", "注意力，一步一步"), ("en", "English", "Attention, step by step")]
+)
+def test_the_language_can_be_switched_and_stays(visitor, other, name, title):
     visit = visitor(locale="zh-CN" if other == "en" else "en-US").open("/attention")
-    title = {"en": "Attention, step by step", "zh": "注意力，一步一步"}
-    visit.page.get_by_role("radio", name=other, exact=True).click()
-    visit.page.get_by_role("heading", name=title[other]).wait_for()
+    visit.page.get_by_role("radio", name=name, exact=True).click()
+    visit.page.get_by_role("heading", name=title).wait_for()
     assert f"lang={other}" in visit.page.url
     visit.check()
 

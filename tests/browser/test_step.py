@@ -5,6 +5,12 @@ import pytest
 # A matrix with bars that follow it, chips with lines for those who cannot see them, lines with wires, points in a plane.
 ROOMS = ("attention", "why", "model", "norms")
 CATEGORIES = ["devtools.timeline"]
+STEPS = 12
+STEP = """(e) => {
+  e.value = Number(e.value) + (e.value === e.max || Number(e.value) % 2 ? -1 : 1);
+  e.dispatchEvent(new Event('input'));
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
 
 
 def laid_out(page, act):
@@ -28,17 +34,11 @@ def test_a_step_lays_out_the_slider_and_its_words_alone(visitor, room):
     page, slider = visit.page, visit.signature().locator("input[type=range]")
     slider.scroll_into_view_if_needed()
 
-    def step():
-        for by in (1, 1, -1):
-            slider.evaluate(
-                "(e, by) => { e.value = Number(e.value) + by * (Number(e.value) > 2 ? -1 : 1);"
-                " e.dispatchEvent(new Event('input')); return new Promise((done) =>"
-                " requestAnimationFrame(() => requestAnimationFrame(done))); }",
-                by,
-            )
+    def steps():
+        for _ in range(STEPS):
+            slider.evaluate(STEP)
 
-    step()  # what is drawn for the first time may take room
-    roots = laid_out(page, step)
-    assert roots, "the value beside the slider changes"
-    assert {root.split(" ")[0] for root in roots} <= {"INPUT", "OUTPUT", "DIV", "UL"}, roots
-    assert not [r for r in roots if r.startswith("DIV") and "note" not in r], roots
+    steps()  # what is drawn for the first time may take room
+    roots = laid_out(page, steps)
+    assert {"INPUT", "OUTPUT"} <= set(roots), "the slider and the value beside it change"
+    assert roots.count("#document") <= STEPS / 3, "something else may move meanwhile, but not with every step"
