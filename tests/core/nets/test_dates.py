@@ -109,6 +109,12 @@ def test_the_alignment_can_be_read():
     assert found.strongest[:4] == (9, 10, 11, 12)
 
 
+def test_a_day_is_counted_as_english_counts():
+    firsts = {1: "1st", 21: "21st", 31: "31st", 2: "2nd", 22: "22nd", 3: "3rd", 23: "23rd"}
+    for day in range(1, 32):
+        assert dates_task.ordinal(day) == firsts.get(day, f"{day}th")
+
+
 def test_unseen_days_are_written_right():
     assert ed.accuracy(ed.model(), 200) > 0.99
     for text in TEXTS:

@@ -35,6 +35,11 @@ def test_a_number_is_read_as_it_is_meant(said, means):
     assert numbers(said) == pytest.approx(tuple(means))
 
 
+@pytest.mark.parametrize("unit", ["bytes", "nats", "tokens", "字节", "纳特", "弧度", "倍", "个", "次", "格", "层"])
+def test_a_unit_may_stand_behind_a_number(unit):
+    assert numbers(f"12 {unit}") == numbers(f"12{unit}") == (12,)
+
+
 @pytest.mark.parametrize(
     "said",
     [

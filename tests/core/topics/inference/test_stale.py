@@ -150,3 +150,11 @@ def test_a_text_without_anything_between_cannot():
         stale.first_swap(sentence.of(sentence.read("Hi")))
     with pytest.raises(sentence.Cannot, match="between the first and the newest"):
         stale.swapped(stale.Demo(FIRST, 13, 5))
+
+
+@pytest.mark.parametrize(
+    "word", ["He", "She", "They", "It", "The", "Then", "One", "Once", "But", "And", "So", "In", "Now"]
+)
+def test_a_word_that_opens_a_sentence_is_no_name(word):
+    """It stands twice and with a capital letter, as the giver's name does."""
+    assert stale.names(sentence.of(sentence.read(f"Tom met Sue. {word} ran. {word} sat down."))) is None

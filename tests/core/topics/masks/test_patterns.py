@@ -288,6 +288,7 @@ def test_the_lines_on_the_page_compute_the_picture(recipe):
     close = dict(atol=2e-3 if recipe.precision == "float16" else 1e-5)
     np.testing.assert_allclose(cooked.weights, space["weights"].astype(np.float32), **close)
     frames, shut = in_numpy.sweep(scaled, recipe)
+    assert in_numpy.DIAGONALS == (-3, -2, -1, 0, 1, 2, 3, 4), "as many beyond the two right ones on either side"
     at = in_numpy.DIAGONALS.index(recipe.diagonal)
     np.testing.assert_array_equal(frames[at], cooked.weights)
     np.testing.assert_array_equal(shut[at], cooked.shut)

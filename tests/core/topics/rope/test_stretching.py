@@ -108,3 +108,8 @@ def test_a_ramp_of_no_width_is_a_step():
     assert found[0] == 1
     assert found[-1] == 0
     assert (np.diff(found) <= 0).all()
+
+
+def test_the_bases_run_from_llamas_to_a_hundred_times_it():
+    assert (lr.BASES[0], lr.BASES[24], lr.BASES[48]) == (10_000, 100_000, 1_000_000)
+    assert len(lr.BASES) == 49
