@@ -163,3 +163,30 @@ def test_what_comes_with_a_release_is_drawn_too(server):
     with ThreadPoolExecutor(1) as apart:  # another thread: Playwright's loop runs in this one
         shown = apart.submit(asyncio.run, Hasty(server.url, "attention").both()).result(60)
     assert "scaled" in shown
+
+
+@pytest.mark.parametrize("wait", [0, 60, 120, 200, 300])  # ms: before, while and after the server draws
+def test_a_hand_faster_than_the_page_moves_every_picture(visit, wait):
+    """What was being drawn when it let go was told of the stop before."""
+    page = visit.open("/attention", ready="[data-signature] canvas").page
+    box = page.locator("[data-testid=stMain] input[type=text]").first
+    box.fill(f"The dog and the boy ran {wait}")
+    box.press("Enter")
+    page.wait_for_timeout(wait)
+    visit.signature().locator("input[type=range]").evaluate(LET_GO, 0.9)
+    page.wait_for_url(re.compile("words=.*temperature=|temperature=.*words="))
+    visit.settle()
+    there = visit.signature().locator("input[type=range]").get_attribute("aria-valuetext")
+    assert there != "1.00"
+    expect(page.locator(".st-key-next input[type=range]")).to_have_attribute("aria-valuetext", there)
+    visit.check()
+
+
+def test_the_code_on_the_paper_follows(visit):
+    """It says the whole address, and the slider stands on the paper too."""
+    page = visit.open("/rope?print=1", ready="[data-signature] canvas").page
+    code = page.locator(".st-key-handout_code img")
+    before = code.get_attribute("src")
+    let_go(visit)
+    expect(code).not_to_have_attribute("src", before)
+    visit.check()

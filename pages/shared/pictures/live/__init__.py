@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -218,6 +219,8 @@ def mount(
     }
     renderer(key=key, data=pack(meta, arrays), **callbacks)
     st.session_state["_drawn"] = address.changes()
+    if slider:
+        st.session_state["_drawn_by"] = _worker()
     if quiet:
         rest(quiet, lambda: None)  # so that there is one
 
@@ -283,7 +286,8 @@ def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None, qu
         memory["seq"] = seq if isinstance(seq, int) else 0
     memory.update(moving=None if rest else value, let_go=(memory.get("now") or {}) | {name: value})
     memory.setdefault("hears", {})[name] = value
-    alone = address.apart() and st.session_state.get("_drawn") == address.changes()
+    alone = address.apart() and st.session_state.get("_drawn") == address.changes() and not _overtook()
+    alone = alone and address.passing("print") is None  # the code on the paper says all of the address
     if released:
         released(name, value)
     if quiet and address.apart():
@@ -307,6 +311,22 @@ def rest(word: str, draw: Callable[[], object]) -> None:
         draw()
 
     st.fragment(part, key=f"rest_{word}")()
+
+
+_at_work = threading.local()
+
+
+def _worker() -> object:
+    """The thread that runs this script. A visitor's next run has another one, unless it was asked for during this one."""
+    if not hasattr(_at_work, "mark"):
+        _at_work.mark = object()
+    return _at_work.mark
+
+
+def _overtook() -> bool:
+    """Was the hand faster than the page? What was being drawn when it let go stands where it was told to, and has not
+    followed."""
+    return st.session_state.get("_drawn_by") is _worker()
 
 
 def _only_rest(word: str, alone: bool) -> None:

@@ -49,6 +49,7 @@ import { Scale, sentences } from "./numbers.js";
 
 const LEFT = new Map(); // the key of a picture -> how the hand left it, and what Python had said then
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
+const ASKS = "live-asks"; // what a picture that Python has just told something asks them: has a hand been here since?
 const ROOM = "live-room"; // the room that all pictures have is another one
 export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
@@ -125,6 +126,8 @@ export class View {
     this.sight.observe(this.root);
     this.hear = (event) => this.follow(event.detail);
     window.addEventListener(TOGETHER, this.hear);
+    this.answer = (event) => this.tellWhere(event.detail);
+    window.addEventListener(ASKS, this.answer);
     this.fit = () => {
       if (!this.meta) return;
       this.readTheme();
@@ -138,6 +141,7 @@ export class View {
     this.sight.disconnect();
     window.removeEventListener(ROOM, this.fit);
     window.removeEventListener(TOGETHER, this.hear);
+    window.removeEventListener(ASKS, this.answer);
     Object.values(this.timers).forEach(clearTimeout);
   }
 
@@ -154,6 +158,7 @@ export class View {
       this.showTools(meta);
       for (const [name, value] of Object.entries(meta.state ?? {})) this.receive(name, value);
       this.remember();
+      if (meta.slider?.together) window.dispatchEvent(new CustomEvent(ASKS, { detail: meta.slider.name }));
       this.painter.update?.(this);
       if (this.cursor !== null && !this.painter.exists?.(this, this.cursor)) this.cursor = null;
       if (this.stage) this.showStage();
@@ -450,6 +455,11 @@ export class View {
     if (this.near) return void this.draw();
     this.late = true; // far from the screen: what it says is true at once, what it shows once it comes near
     this.tell();
+  }
+
+  // What is under the hand, or was just let go, is newer than what another picture was told meanwhile.
+  tellWhere(name) {
+    if (this.meta?.slider?.name === name && (this.held || name in this.awaited)) this.lead();
   }
 
   inSight(near) {
