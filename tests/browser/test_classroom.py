@@ -247,6 +247,12 @@ def test_a_step_of_a_lesson_begins_at_the_place_it_names(visitor):
     visit.page.wait_for_function(f"() => ({SHOWN})().join() === 'given'")
 
 
+def test_the_list_of_a_lessons_steps_is_seen_while_presenting(visitor):
+    visit = visitor(viewport=SCREEN).open("/lesson?name=attention&present=1", ready=".st-key-lesson_begin a")
+    visit.page.locator(".st-key-lesson_begin a").click()
+    visit.page.wait_for_url(re.compile("stop=1.*present=1|present=1.*stop=1"))
+
+
 def test_a_walk_that_is_too_long_for_a_screen_shows_the_lines_around_the_lit_one(visitor):
     visit = visitor(viewport=SCREEN)
     visit.page.add_init_script(PAINTED)

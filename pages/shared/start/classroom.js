@@ -11,7 +11,7 @@
   const SHEET = 420; // px of a picture on paper
   const html = document.documentElement, sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  const word = (name) => new URLSearchParams(location.search).get(name);
+  const word = (name) => (name === "present" && location.pathname.endsWith("/lesson") ? null : new URLSearchParams(location.search).get(name)); // a list of steps is no slide
   const running = () => !document.querySelector('[data-test-script-state="notRunning"]');
 
   /** @typedef {{ key: string, name: string, holder: Element, live?: HTMLElement }} Slide */
