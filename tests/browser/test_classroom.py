@@ -176,6 +176,96 @@ def test_a_guess_is_answered_by_a_key_and_stays_where_the_address_says(visitor):
     visit.check()
 
 
+def test_a_later_guess_waits_for_its_own_key(visitor):
+    visit = present(visitor, "/why?present=1&hide=answers")
+    page, verdict = visit.page, visit.page.locator("[class*=st-key-verdict_]:visible")
+    page.keyboard.press("1")
+    page.locator("[class*=st-key-verdict_]").first.wait_for(state="attached")
+    page.keyboard.press("a")
+    verdict.wait_for()
+    page.keyboard.press("PageDown")
+    page.wait_for_url(re.compile("slide="))
+    for _ in range(10):
+        if page.locator(GUESS).count():
+            break
+        page.keyboard.press("PageDown")
+        visit.settle()
+    page.keyboard.press("1")
+    page.locator(f"{GUESS} [role=radio][aria-checked=true]").wait_for()
+    visit.settle()
+    assert verdict.count() == 0
+    page.keyboard.press("a")
+    verdict.wait_for()
+
+
+def test_homes_answer_waits_in_its_title_its_figures_and_its_map(visitor):
+    visit = visitor(viewport=SCREEN).open("/?present=1&hide=answers", ready=".st-key-deck")
+    page, title = visit.page, visit.page.locator(".st-key-opening h1")
+    page.locator(".st-key-question_guess").get_by_role("radio", name="Sam").wait_for()
+    page.keyboard.press("1")
+    page.locator("[class*=st-key-verdict_]").wait_for(state="attached")
+    visit.settle()
+    shut = page.locator(".st-key-answer, .st-key-answer_bars .stBidiComponent, .st-key-map .stBidiComponent")
+    assert shut.count() == 3
+    assert not any(one.is_visible() for one in shut.all())
+    assert title.inner_text().strip().endswith("the ball to")
+    gap = "e => getComputedStyle(e.querySelector('[data-heading-text]'), '::after').content"
+    assert title.evaluate(gap) == '"____"'
+    page.keyboard.press("PageDown")
+    page.wait_for_url(re.compile("slide=map"))
+    page.keyboard.press("a")
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'map'")
+    assert title.inner_text().endswith("Amy")
+    visit.check()
+
+
+def test_a_later_picture_says_what_it_is_and_shows_the_sentence_it_reads(visitor):
+    visit = present(visitor, "/feedforward?present=1&slide=alone")
+    page = visit.page
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'alone'")
+    said = "() => getComputedStyle(document.querySelector('.st-key-title'), '::after').content"
+    assert page.locator(".st-key-alone .live").get_attribute("aria-label") in page.evaluate(said)
+    shown = [box.input_value() for box in page.locator(".stMain input[type=text]").all() if box.is_visible()]
+    assert shown == ["Sam and Amy played in the park. Sam threw the ball to"]
+
+
+def test_no_sentence_stands_above_a_picture_that_reads_none(visitor):
+    visit = present(visitor, "/softmax?present=1&slide=shares")
+    visit.page.wait_for_function(f"() => ({SHOWN})().length === 1")
+    assert not any(box.is_visible() for box in visit.page.locator(".stMain input[type=text]").all())
+    said = "() => getComputedStyle(document.querySelector('.st-key-title'), '::after').content"
+    assert visit.page.evaluate(said) == "none", "the signature answers the page's question"
+
+
+def test_a_step_of_a_lesson_begins_at_the_place_it_names(visitor):
+    link = "given_layers=8&at=points-in-the-prompt-a-line-as-the-answe&lesson=prompt&stop=7"
+    visit = visitor(viewport=SCREEN).open(f"/theory?{link}&present=1", ready=".st-key-deck")
+    visit.page.locator(GUESS).wait_for()
+    visit.settle()
+    assert "never trained" in visit.page.locator(GUESS).inner_text()
+    visit.page.keyboard.press("PageDown")
+    visit.page.wait_for_function(f"() => ({SHOWN})().join() === 'given'")
+
+
+def test_the_list_of_a_lessons_steps_is_seen_while_presenting(visitor):
+    visit = visitor(viewport=SCREEN).open("/lesson?name=attention&present=1", ready=".st-key-lesson_begin a")
+    visit.page.locator(".st-key-lesson_begin a").click()
+    visit.page.wait_for_url(re.compile("stop=1.*present=1|present=1.*stop=1"))
+
+
+def test_a_walk_that_is_too_long_for_a_screen_shows_the_lines_around_the_lit_one(visitor):
+    visit = visitor(viewport=SCREEN)
+    visit.page.add_init_script(PAINTED)
+    visit.open("/model?model_bench=walk&depth=all&present=1&slide=walk&line=16", ready=".st-key-deck")
+    visit.page.wait_for_function(f"() => ({SHOWN})().join() === 'walk'", timeout=60_000)
+    visit.settle()
+    walk = visit.page.locator(".st-key-walk .stBidiComponent")
+    text, size = walk.locator("canvas").first.evaluate(SMALLEST)
+    assert size >= 20, (text, size)
+    box = walk.bounding_box()
+    assert box["y"] + box["height"] <= 721
+
+
 def test_homes_guess_is_a_slide_and_so_is_its_answer(visitor):
     visit = visitor(viewport=SCREEN).open("/?present=1", ready=".st-key-deck")
     page, asked = visit.page, visit.page.locator(".st-key-question_guess")
@@ -191,6 +281,10 @@ def test_homes_guess_is_a_slide_and_so_is_its_answer(visitor):
     page.wait_for_function(f"() => ({SHOWN})().join() === 'map'")
     wide = page.locator(".st-key-map .scroll").evaluate("e => e.scrollWidth - e.clientWidth")
     assert wide <= 1, "the whole map, not its middle"
+    named = page.locator(".st-key-map .title").first
+    assert named.evaluate("e => e.getBoundingClientRect().height / e.offsetHeight") >= 1.25, (
+        "as large as its width allows"
+    )
     visit.check()
 
 

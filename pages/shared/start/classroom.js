@@ -3,7 +3,7 @@
 // somebody's slides. hide=answers: they wait for "a". print=1: what goes on paper.
 (() => {
   const LEGIBLE = 1.7; // what is drawn with 12 px is shown with 20
-  const TRIED = [2.4, 2.2, 2, 1.85, LEGIBLE, 1.55, 1.4, 1.25, 1.1, 1];
+  const TRIED = [2.4, 2.2, 2, 1.85, LEGIBLE, 1.55, 1.4, 1.3, 1.25, 1.1, 1];
   const ASKED = [LEGIBLE, 1.55, 1.4, 1.25]; // words of 16 px stay above 20
   const FULL = 0.6; // of the height: a picture this tall need not be larger
   const EDGE = 24;
@@ -11,7 +11,7 @@
   const SHEET = 420; // px of a picture on paper
   const html = document.documentElement, sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  const word = (name) => new URLSearchParams(location.search).get(name);
+  const word = (name) => (name === "present" && location.pathname.endsWith("/lesson") ? null : new URLSearchParams(location.search).get(name)); // a list of steps is no slide
   const running = () => !document.querySelector('[data-test-script-state="notRunning"]');
 
   /** @typedef {{ key: string, name: string, holder: Element, live?: HTMLElement }} Slide */
@@ -55,11 +55,13 @@
     return groups.sort((a, b) => weight(b) - weight(a)).flat();
   };
 
-  // Which of them: as the address says; else the first, and for a step of a lesson its picture.
+  // Which of them: as the address says; else the first; for a step of a lesson its picture, or what its heading begins.
   const named = (all) => all.findIndex(({ key }) => key === word("slide"));
   const current = (all) => {
-    const at = named(all);
-    return Math.max(0, at < 0 && word("stop") ? all.findIndex(signature) : at);
+    const heading = word("stop") && word("at") ? document.querySelector(["#at-", ".st-key-at-"].map((sign) => sign + CSS.escape(word("at"))).join()) : null;
+    const below = ({ holder }) => heading && heading.compareDocumentPosition(holder) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const at = [named(all), all.findIndex(below), word("stop") ? all.findIndex(signature) : -1].find((one) => one >= 0);
+    return at ?? 0;
   };
 
   // ---- one of them on the whole screen ----
@@ -67,13 +69,28 @@
   const room = () => dispatchEvent(new Event("live-room")); // the pictures look how much there is
   const tall = (selector) => document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
 
-  // The box of the sentence that the signature shows: a room may have one of its own.
-  const spoken = () => (document.querySelector(".stMain .st-key-own_words") ? ".st-key-own_words" : ".st-key-words");
+  // The box of the sentence that is read: what follows a box reads from it, what stands before all of them reads none.
+  // A room may have a box of its own; Home's stands at its end.
+  const BOXES = [".st-key-own_words", ".st-key-words"];
+  const spoken = (holder) => {
+    const follows = (box) => box && (box.compareDocumentPosition(holder) & Node.DOCUMENT_POSITION_FOLLOWING || document.querySelector(".stMain .st-key-opening"));
+    return BOXES.findLast((name) => follows(document.querySelector(`.stMain ${name}`)));
+  };
+
+  // What is seen, in place of the page's question: a later picture has lost the heading that it stands under.
+  const called = ({ live }) => {
+    const label = live && !signature({ live }) && live.getAttribute("aria-label");
+    return label ? `.st-key-title > .stElementContainer:has(p) { display: none; } .st-key-title::after { content: ${JSON.stringify(label)}; }` : "";
+  };
 
   const fill = (all, at) => {
-    const { name, holder, live } = all[at], title = tall(".stMain :is(.st-key-title, .st-key-opening)"), words = tall(`.stMain ${spoken()}`);
+    const { name, holder, live } = all[at], said = spoken(holder);
+    const unread = BOXES.filter((box) => box !== said).map((box) => `.stMain ${box}${box}, .stMain ${box}${box} * { visibility: hidden !important; }`);
+    const naming = `${called(all[at])} ${unread.join(" ")}`;
+    sheet.replaceSync(naming); // the title is as tall as what it says
+    const title = tall(".stMain :is(.st-key-title, .st-key-opening)"), words = said ? tall(`.stMain ${said}`) : 0;
     const top = 12 + title + (words && words + 8) + 8, wide = innerWidth - 2 * EDGE, high = innerHeight - top - 12;
-    const frame = `.stMain ${spoken()} { top: ${16 + title}px; } .st-key-deck::before { content: "${at + 1} / ${all.length}"; }`;
+    const frame = `${naming} ${said ? `.stMain ${said} { top: ${16 + title}px; }` : ""} .st-key-deck::before { content: "${at + 1} / ${all.length}"; }`;
     const lay = (zoom, space, shown = zoom) => {
       const width = wide / zoom, left = (innerWidth - width * shown) / 2;
       sheet.replaceSync(`${frame} .stMain .${name} { position: fixed !important; z-index: 50; left: ${left}px; top: ${top}px; width: ${width}px !important; transform: scale(${shown}); transform-origin: 0 0; --live-zoom: ${zoom}; --live-room: ${space}; --live-centre: auto; } ${seen(name)}`);
@@ -101,7 +118,7 @@
 
   // A handout: the title, the sentence, the signature, the question and its answer. Nothing else, and on white.
   const paper = (all) => {
-    const kept = ["st-key-title", spoken().slice(1), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
+    const said = spoken(first(all).holder), kept = ["st-key-title", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
     const these = `:is(${kept.map((name) => `.${name}`).join(", ")})`;
     const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
     if (html.dataset.paper === kept.join()) return;
@@ -145,6 +162,7 @@
     const all = slides(), at = current(all) + by;
     /** @type {HTMLElement | null} */
     const beyond = document.querySelector(`.st-key-lesson_${by > 0 ? "next" : "back"} a`);
+    if (by > 0 && all[at] && !all[at].live) delete html.dataset.told; // another guess, its own answer
     if (at >= 0 && at < all.length) to((words) => words.set("slide", all[at].key));
     else if (!coming()) beyond?.click(); // the next stop of the lesson
     look();

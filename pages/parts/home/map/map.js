@@ -195,7 +195,8 @@ const FLOW = {
     const wide = Math.max(LEAST, view.width);
     const fixed = LABELS + IDS + 38 + WORDS + 52 + INSIDE.reduce((a, [, w, g]) => a + w + g, 0);
     const closed = Math.max(16, Math.min(54, (wide - fixed) / Math.max(1, meta.blocks - 1) - 10));
-    const row = Math.max(10, Math.min(22, 320 / rows));
+    const left = view.ceiling - view.thumbs.offsetHeight - HEAD - FOOT - 4; // in front of a class rows move together, words grow
+    const row = Math.max(10, Math.min(22, Math.max(left, 14 * rows) / rows, 320 / rows));
     const columns = [];
     let x = LABELS + IDS;
     const add = (name, width, gap, more = {}) => {

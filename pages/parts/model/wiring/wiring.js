@@ -41,7 +41,8 @@ const WIRES = {
       y += view.line;
       return top;
     });
-    view.high = y + 4;
+    view.full = y + 4;
+    view.high = view.meta.lit ? Math.min(view.full, Math.max(view.ceiling, 8 * CLOSE)) : view.full; // too many: those around the lit one
     // each arc gets a lane of its own where arcs overlap
     const lanes = [];
     view.lanes = arcs.map(([from, to]) => {
@@ -82,6 +83,9 @@ const WIRES = {
     pen.fillRect(0, 0, view.width, view.high);
     pen.textBaseline = "middle";
     const lit = WIRES.lit(view);
+    if (lit >= 0) view.up = Math.max(0, Math.min(view.full - view.high, view.tops[lit] - view.high / 2));
+    pen.save();
+    pen.translate(0, -Math.min(view.up ?? 0, view.full - view.high));
     if (meta.measured && view.wide.bar > 30) {
       pen.fillStyle = view.colours.quiet;
       pen.font = `13px ${view.font}`;
@@ -91,6 +95,7 @@ const WIRES = {
     meta.rows.forEach((row, i) => WIRES.row(view, row, i, lit));
     WIRES.stream(view);
     meta.arcs.forEach((arc, i) => WIRES.arc(view, arc, view.lanes[i]));
+    pen.restore();
   },
 
   row(view, [name, text, shape, group, , wire], i, lit) {
