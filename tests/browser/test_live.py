@@ -137,6 +137,18 @@ def test_a_picture_far_from_the_screen_follows_once_it_comes_near(visitor):
     visit.check()
 
 
+def test_what_is_printed_has_followed_too(visitor):
+    page = (visit := visitor(viewport={"width": 1280, "height": 420}).open(ATTENTION + "?step=weights")).page
+    canvas = page.locator("[data-key=tour] canvas").first
+    before = canvas.evaluate("c => c.toDataURL()")
+    slider = visit.signature().locator("input[type=range]")
+    slider.evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input', { bubbles: true })); }")
+    assert canvas.evaluate("c => c.toDataURL()") == before, "far from the screen"
+    page.evaluate("() => void dispatchEvent(new Event('beforeprint'))")
+    assert canvas.evaluate("c => c.toDataURL()") != before
+    visit.check()
+
+
 def test_a_link_means_the_same_above_and_below(visit):
     """A click in the map is told to the two ways of cutting; a click in their list is told to the map."""
     page = visit.open(ATTENTION + "?depth=all&ranking=true").page

@@ -124,25 +124,26 @@ export class View {
     this.sizes.observe(this.root);
     this.sight = new IntersectionObserver((seen) => this.inSight(seen.at(-1).isIntersecting), { rootMargin: NEAR });
     this.sight.observe(this.root);
-    this.hear = (event) => this.follow(event.detail);
-    window.addEventListener(TOGETHER, this.hear);
-    this.answer = (event) => this.tellWhere(event.detail);
-    window.addEventListener(ASKS, this.answer);
-    this.fit = () => {
-      if (!this.meta) return;
-      this.readTheme();
-      this.resize(true);
+    this.hears = {
+      [TOGETHER]: (event) => this.follow(event.detail),
+      [ASKS]: (event) => this.tellWhere(event.detail),
+      [ROOM]: () => this.fit(),
+      beforeprint: () => this.catchUp(), // on paper nothing is far
     };
-    window.addEventListener(ROOM, this.fit);
+    for (const [name, hear] of Object.entries(this.hears)) window.addEventListener(name, hear);
   }
 
   close() {
     this.sizes.disconnect();
     this.sight.disconnect();
-    window.removeEventListener(ROOM, this.fit);
-    window.removeEventListener(TOGETHER, this.hear);
-    window.removeEventListener(ASKS, this.answer);
+    for (const [name, hear] of Object.entries(this.hears)) window.removeEventListener(name, hear);
     Object.values(this.timers).forEach(clearTimeout);
+  }
+
+  fit() {
+    if (!this.meta) return;
+    this.readTheme();
+    this.resize(true);
   }
 
   update(meta, arrays) {
@@ -464,7 +465,11 @@ export class View {
 
   inSight(near) {
     this.near = near;
-    if (near && this.late && this.meta) this.draw();
+    if (near) this.catchUp();
+  }
+
+  catchUp() {
+    if (this.late && this.meta) this.draw();
   }
 
   let_go() {
