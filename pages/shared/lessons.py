@@ -160,7 +160,7 @@ def show() -> None:
             (_editable if lesson.name == MINE else _listed)(lesson, at, stop)
     if lesson.name == MINE:
         if lesson.stops:
-            st.download_button(_("Save as Markdown"), lambda: exported(lesson), "lesson.md", "text/markdown")
+            st.download_button(_("Save as Markdown"), exported(lesson), "lesson.md", "text/markdown")
         headings.fold("Go on with a saved lesson", _again)
 
 
