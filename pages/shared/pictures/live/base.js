@@ -278,7 +278,7 @@ export class View {
     if (!captions) return;
     const pen = penOf(this), wide = captions.map((text) => pen.measureText(text).width), most = Math.max(...wide);
     const long = captions.filter((_, i) => wide[i] > 0.8 * most); // one that breaks worse may need more than the longest
-    const lines = most < this.width ? 1 : Math.max(...new Set(long.map((text) => folded(pen, text, 0.98 * this.width).length)));
+    const lines = Math.max(...long.map((text) => folded(pen, text, 0.98 * this.width).length));
     this.note.style.height = `${1.5 * lines}em`;
   }
 
