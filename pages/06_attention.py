@@ -6,6 +6,7 @@ from pages.parts.attention import chase, findings, tour
 from pages.parts.attention import map as first
 from pages.parts.attention import room as parts
 from pages.shared import frame, spine, story
+from pages.shared.pictures import live
 from pages.shared.text import N_, _, prose
 
 frame.begin()
@@ -27,15 +28,14 @@ if chosen.source == "sentence":
     first.prediction(room)
 
 
-# One head's map, and how it is made. A release runs this part alone; a click on a link is for what stands below too.
-@st.fragment
-def head_of(room: parts.Room | None) -> None:
-    room = room or parts.own_vectors(chosen.source)
+def map_of(room: parts.Room) -> None:
     head, cell = room.still(), room.cell().now()
     with st.container(key="at-map"):
         left, right = st.columns([3, 2], gap="medium")
         with left:
             first.picture(room, head, cell)
+            if room.free:
+                parts.heat()
             prose("attention", "heat" if room.demo or chosen.source == "hand" else "wide")
         with right:
             first.beside(room, head, cell)
@@ -43,25 +43,30 @@ def head_of(room: parts.Room | None) -> None:
         room.dial.rest(lambda: findings.losses(room))
     if room.free:
         room.dial.rest(lambda: findings.spread(room))
+
+
+def tour_of(room: parts.Room) -> None:
+    head = room.still()
     tour.tour(room, head)
     if spine.deep():
-        findings.mixture(room, head, cell)
-    if parts.other_link(cell):
-        st.rerun()
+        findings.mixture(room, head, room.cell().now())
 
 
-# Its links, cut.
+# One head's map, how it is made, and its links, cut. A click on a link in the map concerns all three; what is changed in
+# the others does not reach beyond them.
 @st.fragment
-def links(room: parts.Room) -> None:
-    cell = room.cell().now()
-    if parts.other_link(cell) or not room.stands():
-        st.rerun()
-    chase.chase(room, room.head(1.0), cell)
+def head_of() -> None:
+    if room:
+        map_of(room)
+        live.part(parts.TOUR, lambda: tour_of(room))
+        live.part("links", lambda: chase.chase(room, room.head(1.0), room.cell().now()))
+    else:
+        now = parts.own_vectors(chosen.source)
+        live.part(parts.MAP, lambda: map_of(now()))
+        live.part(parts.TOUR, lambda: tour_of(now()))
 
 
-head_of(room)
-if room:
-    links(room)
+head_of()
 
 # What to notice, check yourself.
 if room and spine.deep():

@@ -274,17 +274,35 @@ def pasted(label: str, taken: Callable[[str], None], *, key: str, **more: Any) -
     st.text_area(_(label), key=key, on_change=lambda: taken(st.session_state[key]), **more)
 
 
-def live_slider(label: str, values: Sequence[float], shown: Sequence[str], default: float, *, key: str) -> float:
-    """A slider whose value arrives while it is dragged; where it rests goes into the address."""
-    setting = Setting(key, default, readers.near(values))
-    moving = live.moving(f"{key}_dial")
-    now: float = setting.now() if moving is None else readers.near(values)(str(moving))
+def live_slider(
+    label: str,
+    values: Sequence[float],
+    shown: Sequence[str],
+    default: float,
+    *,
+    key: str,
+    redraws: tuple[str, ...] = (),
+) -> float:
+    """A slider whose value arrives while it is dragged; where it rests goes into the address.
+
+    redraws: the parts of the page that follow once it rests; while it moves, what holds it does.
+    """
+    now = live_value(values, default, key=key)
 
     def receive(name: str, value: Any) -> None:
         if isinstance(value, int | float) and live.moving(f"{key}_dial") is None:
-            setting.receive(name, value)
+            Setting(key, default, readers.near(values)).receive(name, value)
 
-    live.dial(live.Slider(key, _(label), tuple(values), now, tuple(shown)), key=f"{key}_dial", released=receive)
+    slider = live.Slider(key, _(label), tuple(values), now, tuple(shown))
+    live.dial(slider, key=f"{key}_dial", released=receive, redraws=redraws)
+    return now
+
+
+def live_value(values: Sequence[float], default: float, *, key: str) -> float:
+    """Where a live slider is just now, dragged or at rest."""
+    moving = live.moving(f"{key}_dial")
+    read = readers.near(values)
+    now: float = Setting(key, default, read).now() if moving is None else read(str(moving))
     return now
 
 

@@ -38,7 +38,7 @@ def _start() -> str:
     is already there would move."""
     names = ("calm", "history", "marks", "results", "glossary", "classroom")
     scripts = [(Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in names]
-    rooms = "".join(f'[class*="st-key-room{n}_"] {{ min-height: {n - 10}px; }} ' for n in ROOM)
+    rooms = "".join(f'.stVerticalBlock[class*="st-key-room{n}_"] {{ min-height: {n - 10}px; }} ' for n in ROOM)
     style = f"{STYLE}\n@media (min-width: 769px) {{ {rooms} }}"
     return "\n".join([f"const STYLE = {json.dumps(style)};", ADOPT, *scripts])
 

@@ -87,6 +87,35 @@ def test_a_release_leaves_what_a_link_opens(visit, path):
     as_a_link_opens_it(visit)
 
 
+def test_a_link_that_is_cut_and_put_back_leaves_what_a_link_opens(visit):
+    """The map, what is made of it and its links cut follow a click; in each of them a click concerns it alone."""
+    page = visit.open("/attention?depth=all&step=weights", ready="[data-signature] canvas").page
+    visit.signature().locator("canvas").first.click(position={"x": 120, "y": 200})
+    page.wait_for_url(re.compile("cell="))
+    visit.settle()
+    as_a_link_opens_it(visit)
+    page.locator(".st-key-tour canvas").first.click(position={"x": 120, "y": 100})
+    page.wait_for_url(re.compile("origin="))
+    visit.settle()
+    as_a_link_opens_it(visit)
+    page.get_by_role("button", name="Put it back").click()
+    page.wait_for_function("() => !location.search.includes('cell=')")
+    visit.settle()
+    as_a_link_opens_it(visit)
+
+
+@pytest.mark.parametrize("more", ["", "&step=scaled&d_k=16"])
+def test_a_dial_that_needs_core_leaves_what_a_link_opens(visit, more):
+    page = visit.open(f"/attention?depth=all&source=random{more}", ready="[data-signature] canvas").page
+    page.locator("input[data-slider=tau]").evaluate(LET_GO, 0.8)
+    page.wait_for_url(re.compile("tau="))
+    visit.settle()
+    as_a_link_opens_it(visit)
+    let_go(visit)  # the width: what was heated stays so
+    assert "tau=" in page.url
+    as_a_link_opens_it(visit)
+
+
 def test_what_python_changes_afterwards_reaches_every_picture(visit):
     """The slider stood at its default when they were last drawn, and an example takes it back there."""
     page = visit.open("/attention", ready="[data-signature] canvas").page

@@ -1,4 +1,4 @@
-"""What a step of a slider costs a browser beside its picture: nothing of the page is laid out again."""
+"""What a step of a slider, and a click, cost a browser beside the picture: no other part of the page is looked at again."""
 
 import pytest
 
@@ -13,8 +13,8 @@ STEP = """(e) => {
 }"""
 
 
-def laid_out(page, act):
-    """The names of the nodes below which the browser lays out anew while `act` is done, frame after frame."""
+def traced(page, act):
+    """What the browser notes of its own work while `act` is done."""
     session, events, ended = page.context.new_cdp_session(page), [], []
     session.on("Tracing.dataCollected", lambda part: events.extend(part["value"]))
     session.on("Tracing.tracingComplete", lambda _: ended.append(True))
@@ -24,6 +24,12 @@ def laid_out(page, act):
     while not ended:
         page.evaluate("() => new Promise(requestAnimationFrame)")
     session.detach()
+    return events
+
+
+def laid_out(page, act):
+    """The names of the nodes below which the browser lays out anew while `act` is done, frame after frame."""
+    events = traced(page, act)
     ends = [event["args"]["endData"] for event in events if event["name"] == "Layout" and "endData" in event["args"]]
     return [root["nodeName"] for end in ends for root in end["layoutRoots"]]
 
@@ -42,3 +48,22 @@ def test_a_step_lays_out_the_slider_and_its_words_alone(visitor, room):
     roots = laid_out(page, steps)
     assert {"INPUT", "OUTPUT"} <= set(roots), "the slider and the value beside it change"
     assert roots.count("#document") <= STEPS / 3, "something else may move meanwhile, but not with every step"
+
+
+def test_a_click_on_a_link_does_not_have_the_whole_page_styled_anew(visitor):
+    """Nor does what comes for it: a rule that asks what a part of the page holds would (:has, with descendants)."""
+    visit = visitor().open("/attention", ready="[data-quantity=next_probs] canvas")
+    visit.settle()
+    page = visit.page
+
+    def cut():
+        visit.signature().locator(".stage").focus()
+        for key in ("ArrowRight", "ArrowRight", "Enter"):
+            page.keyboard.press(key)
+        page.locator(".st-key-put_back").wait_for()
+        visit.settle()
+
+    events = traced(page, cut)
+    styled = [event["args"].get("elementCount", 0) for event in events if event["name"] == "UpdateLayoutTree"]
+    assert max(styled) > 50, "something is"
+    assert max(styled) < 0.75 * page.locator("*").count()

@@ -120,6 +120,12 @@ def links(reading: Any) -> cuts.Ranking:
         return frame.cached(cuts.ranking, sentence.of(reading), True)
 
 
+def _open(*where: int) -> None:
+    """Another head, and another link: the whole page follows."""
+    jump(*where)
+    st.rerun()
+
+
 def _ranking(room: Room, shown: tuple[int, int, int, int]) -> None:
     """The most decisive links, each a button that shows it in both ways."""
     found, text = links(room.reading), sentence.of(room.reading)
@@ -138,4 +144,4 @@ def _ranking(room: Room, shown: tuple[int, int, int, int]) -> None:
         name = f"{link.layer}.{link.head}  ·  {room.rows[link.query]} → {room.columns[link.key]}"
         label = filled("«p» | «q»  ·  «name»", p=f"{link.p:.3f}", q=f"{stays:.3f}", name=name)
         kind = "primary" if where == shown else "secondary"
-        st.button(label, key=f"link_{i}", on_click=jump, args=where, width="stretch", type=kind)
+        st.button(label, key=f"link_{i}", on_click=_open, args=where, width="stretch", type=kind)

@@ -12,7 +12,7 @@ from core.lab import head as oh
 from core.lab import subject
 from core.lab import text as sentence
 from core.topics.attention import heat
-from pages.parts.attention.room import CUT, Room
+from pages.parts.attention.room import CUT, MAP, TOUR, Room
 from pages.shared import controls, frame
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, live, matrix
@@ -87,6 +87,7 @@ def picture(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
             signature=True,
             room=480,
             released=controls.receivers(room.cell(), room.dial),
+            redraws={"cell": (MAP, TOUR), room.dial.word: (MAP, TOUR)} if room.free else {},
         ),
         frames.values,
         rows=room.rows,
@@ -137,7 +138,7 @@ def beside(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
         if CUT.now() == "share":
             template = N_("Weight «query» → «key» is zero now; the rest of its row shares what it had.")
         say(template, **names)
-        st.button(_("Put it back"), on_click=controls.forget, args=("cell",), key="put_back")
+        st.button(_("Put it back"), on_click=room.cell().forget, key="put_back")
     elif not head.allowed[cell]:
         say("There is nothing to cut: the mask does not allow this link.")
     else:

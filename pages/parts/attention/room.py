@@ -13,7 +13,7 @@ from core.lab import subject
 from core.lab import text as sentence
 from core.topics.attention import own_vectors as own
 from core.trace import Trace
-from pages.shared import address, controls, frame, readers, spine
+from pages.shared import controls, frame, readers, spine
 from pages.shared.text import N_, _, filled, say
 
 SOURCES = {"sentence": N_("of a sentence"), "hand": N_("typed by hand"), "random": N_("drawn at random")}
@@ -57,25 +57,19 @@ class Room:
         """The head for what is drawn once: where the dial is quiet, of what no stop of it changes."""
         return self.head(self.dial.default if self.dial.quiet else self.value())
 
-    def stands(self) -> bool:
-        """Is it still the head that the settings name? A click in the list of links names another."""
-        demo = self.demo and self.demo(1.0)
-        return not demo or (demo.layer, demo.head) == (LAYER.now(), HEAD.now())
-
     def cell(self) -> controls.Setting:
         """The link that is pointed at in the map."""
         return controls.Setting("cell", None, controls.within(len(self.rows), len(self.columns)), heard="cell")
 
 
-def other_link(cell: tuple[int, int] | None) -> bool:
-    """Has a part of the page been told of another link than the whole page was drawn with?"""
-    return address.changed("cell", cell) and address.apart()
+MAP, TOUR = "map", "tour"  # parts of the page: one head's map, and how it is made
 
 
 # ---- sources ----
 
 
-def own_vectors(source: str) -> Room:
+def own_vectors(source: str) -> Callable[[], Room]:
+    """The controls of vectors that are no sentence's, and the head as they stand whenever a part is drawn."""
     return {"hand": _hand, "random": _random}[source]()
 
 
@@ -223,14 +217,14 @@ def _choose(example: Example) -> None:
 
 
 def jump(layer: int, head: int, query: int, key: int) -> None:
-    """Open one cell: used by buttons, so everything goes back to how the model is."""
+    """Open one cell: used by buttons of the whole page, so everything goes back to how the model is."""
     controls.forget("temperature", "scope", "step", "origin", "source", "scaling", "mask")
     LAYER.keep(layer)
     HEAD.keep(head)
     CELL.keep((query, key))
 
 
-def _hand() -> Room:
+def _hand() -> Callable[[], Room]:
     st.caption(_("One row a token, numbers with blanks between them. The mask needs as many queries as keys."))
     columns, hand, rows = st.columns(3), own.Hand(), []
     for column, name, default in zip(columns, ("Q", "K", "V"), (hand.q, hand.k, hand.v), strict=True):
@@ -254,7 +248,7 @@ def _hand() -> Room:
         hand = replace(calm, temperature=tau)
         return own.single(frame.cached(own.hand_trace, hand), hand)
 
-    return Room(
+    room = Room(
         dial=TEMPERATURE,
         rows=[str(i) for i in range(len(calm.q))],
         columns=[str(i) for i in range(len(calm.k))],
@@ -262,6 +256,7 @@ def _hand() -> Room:
         head=head,
         trace=lambda tau: own.hand_trace(replace(calm, temperature=tau)),
     )
+    return lambda: room
 
 
 def _numbers(typed: str, default: own.Rows, name: str) -> own.Rows:
@@ -275,9 +270,9 @@ def _numbers(typed: str, default: own.Rows, name: str) -> own.Rows:
     return tuple(tuple(row) for row in numbers)
 
 
-def _random() -> Room:
+def _random() -> Callable[[], Room]:
     say("**These vectors are random.** They have learned nothing: here you see what the width d_k alone does.")
-    one, two, three, four, five = st.columns([2.4, 3, 1, 1.2, 2.8], vertical_alignment="bottom")
+    one, two, three, four = st.columns([2.4, 3, 1, 3], vertical_alignment="bottom")
     with one:
         draw = controls.choice("Drawn from", DRAWS, "normal", key="draw")
     with two:
@@ -286,10 +281,22 @@ def _random() -> Room:
         scaling = controls.switch("÷√d", True, key="scaling")
     with four:
         mask = controls.switch("mask", False, key="hand_mask")
-    with five:
-        shown = [f"{t:.2f}" for t in oh.TEMPERATURES]
-        tau = controls.live_slider("Temperature", oh.TEMPERATURES, shown, 1.0, key="tau")
-    calm = own.Free(seed, 64, scaling, mask, tau, draw)
+
+    def room() -> Room:
+        tau = controls.live_value(oh.TEMPERATURES, 1.0, key="tau")
+        return _free(own.Free(seed, 64, scaling, mask, tau, draw))
+
+    return room
+
+
+def heat() -> None:
+    """The temperature of vectors drawn at random: how they are heated needs core, so the map follows as it is dragged."""
+    shown = [f"{t:.2f}" for t in oh.TEMPERATURES]
+    controls.live_slider("Temperature", oh.TEMPERATURES, shown, 1.0, key="tau", redraws=(MAP, TOUR))
+
+
+def _free(calm: own.Free) -> Room:
+    """One head between vectors drawn at random."""
 
     def free(width: float) -> own.Free:
         return replace(calm, d_k=int(width))

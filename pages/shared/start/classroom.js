@@ -137,6 +137,7 @@
       if (word(name) === value) html.dataset[name] = value;
       else delete html.dataset[name];
     }
+    html.toggleAttribute("data-judged", word("hide") === "answers" && Boolean(document.querySelector(".stMain .st-key-verdict_guess")));
     const mode = word("only") ? "only" : word("print") === "1" ? "print" : word("present") === "1" ? "present" : "";
     if (!mode && !was) return;
     const all = mode === "present" ? slides() : mode ? pictures(mode === "print") : [];
@@ -208,6 +209,6 @@
     look();
   }));
   for (const sign of ["live-drawn", "resize", "address"]) addEventListener(sign, soon);
-  new MutationObserver(() => (was || ["only", "present", "print"].some(word)) && soon()).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
+  new MutationObserver(() => (was || ["only", "present", "print", "hide"].some(word)) && soon()).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
   look();
 })();

@@ -7,7 +7,7 @@
   // A screen reader is told the language the page speaks, which stands in the address.
   const speak = () => {
     const lang = new URLSearchParams(location.search).get("lang");
-    if (lang) document.documentElement.lang = lang;
+    if (lang && document.documentElement.lang !== lang) document.documentElement.lang = lang; // else all is styled anew
     arrive();
     dispatchEvent(new Event("address"));
   };

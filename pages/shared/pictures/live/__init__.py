@@ -11,10 +11,11 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
@@ -101,8 +102,9 @@ class Picture:
     key: its name on the page; another sentence under the same key keeps canvas and slider. quantity: what core calls
     the numbers, and the saved file. says: one sentence for those who cannot see it. captions: what is written under
     the picture, one line a frame. signature: this is what the page is remembered by. released(name, value): called
-    before the next run for everything the visitor lets go of. room: its height on a wide screen, in pixels, kept free
-    until it is drawn; what stands below does not move then.
+    before the next run for everything the visitor lets go of. redraws: which parts of the page (`part`) follow what is
+    let go of, the nearest first; else what holds the picture does. room: its height on a wide screen, in pixels, kept
+    free until it is drawn; what stands below does not move then.
     """
 
     key: str
@@ -112,6 +114,7 @@ class Picture:
     captions: list[str] | None = None
     signature: bool = False
     released: Callable[[str, Any], None] | None = None
+    redraws: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     room: int = 0
 
     def mount(
@@ -125,6 +128,7 @@ class Picture:
     ) -> None:
         """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
         how: dict[str, Any] = {"slider": self.slider, "captions": self.captions, "released": self.released}
+        how["redraws"] = self.redraws
         kept = st.container(key=f"room{-(-self.room // 20) * 20}_{self.key}") if self.room else nullcontext()
         with kept:
             mount(painter, self.key, self._words(painter, meta), arrays, state=state, triggers=triggers, **how)
@@ -189,6 +193,7 @@ def mount(
     triggers: tuple[str, ...] = (),
     captions: list[str] | None = None,
     released: Callable[[str, Any], None] | None = None,
+    redraws: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> None:
     """Put a picture on the page.
 
@@ -196,6 +201,7 @@ def mount(
     state: what the picture starts with beside its slider ({"cell": [13, 3]}). triggers: what it may ask for once,
     without keeping it ("open"). released(name, value) is called before
     the next run for everything the visitor lets go of; values come from a browser, so the receiver checks them.
+    redraws: as of `Picture`.
     """
     now = dict(state or {})
     names = [*now]
@@ -215,7 +221,8 @@ def mount(
     meta |= {"key": key, "id": hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}
     quiet = slider.name if slider and slider.quiet and not slider.hidden else ""
     callbacks = {
-        f"on_{name}_change": partial(_let_go, key, name, released, name == quiet) for name in (*names, *triggers)
+        f"on_{name}_change": partial(_let_go, key, name, released, name == quiet, redraws.get(name, ()))
+        for name in (*names, *triggers)
     }
     renderer(key=key, data=pack(meta, arrays), **callbacks)
     st.session_state["_drawn"] = address.changes()
@@ -277,7 +284,9 @@ def _held(key: str, digest: str, now: dict[str, Any]) -> tuple[dict[str, Any], i
     return memory["shipped"], memory["times"]
 
 
-def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None, quiet: bool) -> None:
+def _let_go(
+    key: str, name: str, released: Callable[[str, Any], None] | None, quiet: bool, parts: tuple[str, ...]
+) -> None:
     value = st.session_state[key].get(name)
     memory = _answers(key)
     rest = True
@@ -292,11 +301,18 @@ def _let_go(key: str, name: str, released: Callable[[str, Any], None] | None, qu
         released(name, value)
     if quiet and address.apart():
         _undrawn(key, name)
-        _only_rest(name, alone)
+        _only((_rest_of(name),), alone)
     address.change()
+    if parts and rest and not quiet and address.apart():
+        _only(parts, alone)
 
 
 # ---- what a release has drawn again ----
+
+
+def part(name: str, draw: Callable[[], object]) -> None:
+    """A part of the page: it is drawn with it, by itself for what is changed in it, and for what names it."""
+    st.fragment(draw, key=name)()
 
 
 def rest(word: str, draw: Callable[[], object]) -> None:
@@ -304,13 +320,17 @@ def rest(word: str, draw: Callable[[], object]) -> None:
     changed in it concerns the whole page."""
     runs = count()
 
-    def part() -> None:
+    def resting() -> None:
         by_itself = next(runs) > 0
         if by_itself and st.session_state.get("_rests") != address.changes():
             st.rerun()  # something else was changed: here, or at the same time
         draw()
 
-    st.fragment(part, key=f"rest_{word}")()
+    part(_rest_of(word), resting)
+
+
+def _rest_of(word: str) -> str:
+    return f"rest_{word}"
 
 
 _at_work = threading.local()
@@ -329,13 +349,13 @@ def _overtook() -> bool:
     return st.session_state.get("_drawn_by") is _worker()
 
 
-def _only_rest(word: str, alone: bool) -> None:
-    """Have that drawn, and no more. alone: nothing else has changed since something was drawn; else the whole page is,
+def _only(parts: tuple[str, ...], alone: bool) -> None:
+    """Have these drawn, and no more. alone: nothing else has changed since something was drawn; else the whole page is,
     for Streamlit hears of several things at once where it was busy."""
     if not alone:
         st.rerun()
     st.session_state["_rests"] = st.session_state["_drawn"] = address.changes()
-    st.rerun(f"rest_{word}")
+    st.rerun(parts)
 
 
 def _undrawn(key: str, word: str) -> None:
@@ -348,10 +368,12 @@ def _undrawn(key: str, word: str) -> None:
             other["now"] = None
 
 
-def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None]) -> None:
-    """A slider without a picture, for controls that need core: it streams, and what follows is drawn as it moves."""
+def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None], redraws: tuple[str, ...] = ()) -> None:
+    """A slider without a picture, for controls that need core: it streams, and what follows is drawn as it moves.
+    redraws: the parts that follow once it rests; until then, what holds it does."""
     meta = {"painter": DIAL.script, "quantity": slider.name, "label": slider.label, "signature": False, "tools": False}
-    mount(DIAL, key, meta, {}, slider=replace(slider, stream=True), released=released)
+    streams = replace(slider, stream=True)
+    mount(DIAL, key, meta, {}, slider=streams, released=released, redraws={slider.name: redraws})
 
 
 def moving(key: str) -> Any:
