@@ -192,8 +192,9 @@ class Hook(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(self.code, module.__dict__)
 
 
-def tests_of(path: str) -> tuple[list[str], list[str]]:
-    """Those that carry its name and a few more; all others that import it, and at last every topic on every family."""
+def tests_of(path: str) -> tuple[list[str], ...]:
+    """Those that carry its name and a few more; all others that import it, and every topic on every family; at last
+    those of the page that shows it."""
     inside, tests = Path(path).relative_to("core"), ROOT / "tests/core"
     near = [tests / inside.parent / f"test_{inside.stem}.py", *(tests / name for name in NEAR.get(path, ()))]
     near += [ROOT / "tests/pages/test_ledger_formulas.py"] if path in LEDGER else []
@@ -201,7 +202,9 @@ def tests_of(path: str) -> tuple[list[str], list[str]]:
     name = path.removesuffix(".py").replace("/", ".")
     wide = [one for one, imported in _imports().items() if name in imported]
     wide += [tests / "test_formulas.py", tests / "topics/test_any_model.py"]
-    return tuple([str(one) for one in dict.fromkeys(part) if one.exists()] for part in (near, wide))
+    room = inside.parts[1] if inside.parts[0] == "topics" else ""
+    shown = sorted((ROOT / "tests/pages").glob(f"test_{room}_*.py")) if room else []
+    return tuple([str(one) for one in dict.fromkeys(part) if one.exists()] for part in (near, wide, shown))
 
 
 @cache
@@ -217,9 +220,11 @@ def _imports() -> dict[Path, set[str]]:
 
 def run(mutant: Mutant, quick: bool) -> str:
     """killed, survived or looped."""
-    near, wide = tests_of(mutant.path)
+    near, *wider = tests_of(mutant.path)
     fate = _forked(mutant, near) if near else "survived"
-    return fate if quick or fate != "survived" else _forked(mutant, wide)
+    for tests in [] if quick else wider:
+        fate = _forked(mutant, tests) if tests and fate == "survived" else fate
+    return fate
 
 
 def _forked(mutant: Mutant, tests: list[str]) -> str:
