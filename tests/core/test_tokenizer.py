@@ -160,6 +160,7 @@ def test_special_tokens_are_ids_only_when_asked_for():
     text = "The end.<|endoftext|>Once"
     plain, special = tokenizer.cut(text, "gpt2"), tokenizer.cut(text, "gpt2", special=True)
     assert {piece.kind for piece in plain} == {"plain"}
+    assert [piece.kind for piece in special if piece.text != "<|endoftext|>"] == ["plain"] * (len(special) - 1)
     assert [(piece.text, piece.id) for piece in special if piece.kind == "special"] == [("<|endoftext|>", 50256)]
     assert tokenizer.joined(plain) == tokenizer.joined(special) == text
 

@@ -9,10 +9,11 @@ import pytest
 
 from core import costs
 from core.config import Mla, ModelConfig, Moe
-from core.counting import Row, encoder_decoder, parameters
+from core.counting import Row, encoder_decoder, parameters, relative_encoder_decoder, vision
 from core.presets import presets
 from pages.parts.ledger import conversation, work
 from pages.parts.ledger.models import Model
+from pages.parts.ledger.parameters import PARTS
 from tests.core.arithmetic import evaluate
 
 SMALL = ModelConfig(
@@ -67,6 +68,22 @@ def test_every_row_of_the_model_of_2017(attention_bias):
     rows: list[Row] = encoder_decoder(24, 70, 5, 101, attention_bias=attention_bias)
     of = {"d": 24, "f": 70, "V": 101}
     assert [evaluate(row.formula, of) for row in rows] == [row.each for row in rows]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_tensor_belongs_to_a_part_that_the_ledger_shows(name):
+    assert {row.part for row in parameters(CONFIGS[name])} <= set(PARTS)
+
+
+def test_published_models_of_another_kind_are_written_out_too():
+    """T5 and ViT: no stack of decoder blocks, but parts of the same kinds, and formulas that are their numbers."""
+    t5, vit = relative_encoder_decoder(24, 70, 5, 6, 101, 9), vision(24, 70, 5, 56, 7, 11)
+    of = {"d": 24, "f": 70, "V": 101, "b": 9, "h": 6, "p": 7, "c": 3, "T": 65, "k": 11}
+    for rows in (t5, vit):
+        assert [evaluate(row.formula, of) for row in rows] == [row.each for row in rows]
+    body = {"embedding", "attention", "ffn", "norms"}
+    assert {row.part for row in t5} == {row.part for row in encoder_decoder(24, 70, 5, 101)} == body
+    assert {row.part for row in vit} == body | {"head"}
 
 
 def at_work(c: ModelConfig, n: int) -> dict[str, float | Fraction]:
