@@ -82,3 +82,13 @@ def test_traffic_tends_to_two_rows_over_d():
 
 def test_forgetting_costs_what_is_recorded():
     assert ins.recorded().nats["forgetful"][0] == pytest.approx(3.80, abs=0.01)
+
+
+def test_traffic_is_what_two_loops_read_and_write():
+    n, d, rows = 10, 3, 4
+    plain = sum(n * d for _one in "qkvo")  # q, k, v and the output
+    plain += sum(n * n for _time in ("scores out", "scores in", "weights out", "weights in"))
+    tiled = sum(d for _query in range(n)) * 2  # each query in, its output out
+    for _block in range(0, n, rows):
+        tiled += sum(2 * d for _key in range(n))
+    assert fl.traffic(n, d, rows) == (plain, tiled)
