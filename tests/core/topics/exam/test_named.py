@@ -37,7 +37,7 @@ WEIGHTS = (0.1, 0.7, 0.05, 0.15, 0.0, 0.0)
 
 def test_the_mask_takes_the_largest_out_and_the_largest_before_it_wins():
     found = seen("strongest", **row_of(SCORES, WEIGHTS))
-    assert found
+    assert len(found) == 60, "every row is tried until one will do"
     others = set()
     for one in found:
         told = one.values
@@ -92,7 +92,7 @@ def test_the_least_expected_stands_among_three_that_were_easy():
     assert named_ == {"w2", "w1", "w3", "w5", "w6"}, "the easier half"
 
 
-@pytest.mark.parametrize(("second", "there"), [(-4.4, True), (-4.6, False)])
+@pytest.mark.parametrize(("second", "there"), [(-4.4, True), (-4.5, True), (-4.6, False)])
 def test_half_a_nat_lies_between_the_first_and_the_second(second, there):
     assert bool(seen("surprising", 3, n=6, logs=[-0.1, -5.0, second, -0.2, -0.3])) is there
 

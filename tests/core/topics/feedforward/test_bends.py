@@ -58,6 +58,10 @@ def test_more_units_follow_the_curve_and_without_a_bend_a_line_stays_a_line():
     )
     best = units @ np.linalg.lstsq(units, wanted, rcond=None)[0]
     np.testing.assert_allclose(found.fits[3], best, atol=1e-5)
+    sides = np.stack([(xs - k) * s * 4 for k, s in zip(kinks, (1, -1, 1, -1), strict=True)], 1)
+    smooth = np.concatenate([np.ones_like(sides[:, :1]), sides / (1 + np.exp(-sides))], 1)
+    best = smooth @ np.linalg.lstsq(smooth, wanted, rcond=None)[0]
+    np.testing.assert_allclose(bends.fitted("silu").fits[3], best, atol=1e-5)
     line = np.polyval(np.polyfit(xs, wanted, 1), xs)
     for fit in bends.fitted("none").fits[[0, 10, 63]]:
         np.testing.assert_allclose(fit, line, atol=1e-5)

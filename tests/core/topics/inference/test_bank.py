@@ -179,3 +179,9 @@ def test_a_way_to_draw_is_what_its_name_says():
         assert how.top_p == (int(parts["p"]) / 10 if "p" in parts else 1), name
         assert how.min_p == (int(parts["m"]) / 10 if "m" in parts else 0), name
         assert (how.top_k or 0) == int(parts.get("k", 0)), name
+
+
+def test_a_pass_is_measured_against_its_bytes_and_its_seconds():
+    """Four tokens, 600 operations on 200 bytes in two seconds."""
+    point = roofline.Point("write", 4, 600.0, 200.0, 2.0)
+    assert (point.intensity, point.speed, point.rate) == (3.0, 300.0, 2.0)
