@@ -74,7 +74,7 @@ def net(n_heads: int, seed: int = 0, reader: str = "linear") -> Net:
 
 
 @torch.inference_mode()
-def accuracy(n_heads: int, seed: int, reader: str = "linear", n: int = ROWS) -> float:
+def accuracy(n_heads: int, seed: int, reader: str, n: int = ROWS) -> float:
     """The share of places where both neighbours are named rightly, on new rows of digits."""
     digits = fresh(n)
     return _share(net(n_heads, seed, reader)(digits)[0], digits)
@@ -122,7 +122,7 @@ def turned(digits: tuple[int, ...]) -> Turned:
     return Turned(p.mT.numpy(), right.numpy(), share, looks, weights[0].numpy())
 
 
-def scores(reader: str = "linear") -> np.ndarray:
+def scores(reader: str) -> np.ndarray:
     """(number of heads, seed): the accuracy of every shipped net of one reader."""
     return np.array([[accuracy(h, seed, reader) for seed in SEEDS] for h in HEADS])
 

@@ -41,6 +41,29 @@ def test_an_absent_key_has_the_default_of_its_family(family):
         assert ours.rope_theta == rope["rope_theta"]
 
 
+@pytest.mark.parametrize("family", ["mixtral", "qwen3_moe", "deepseek_v3"])
+def test_absent_keys_of_experts_have_the_defaults_of_their_family(family):
+    theirs, moe = AutoConfig.for_model(family), ModelConfig.from_hf({"model_type": family}).moe
+    experts = {"mixtral": "num_local_experts", "qwen3_moe": "num_experts", "deepseek_v3": "n_routed_experts"}
+    width = getattr(theirs, "moe_intermediate_size", theirs.intermediate_size)
+    assert (moe.n_experts, moe.n_active, moe.d_expert) == (
+        getattr(theirs, experts[family]),
+        theirs.num_experts_per_tok,
+        width,
+    )
+    assert moe.n_shared == (theirs.n_shared_experts if family == "deepseek_v3" else 0)
+    first = theirs.first_k_dense_replace if family == "deepseek_v3" else 0
+    assert moe.layers == tuple(range(first, theirs.num_hidden_layers))
+    assert moe.renormalise is getattr(theirs, "norm_topk_prob", True)
+    assert moe.router_bias is (family == "deepseek_v3")
+
+
+def test_absent_ranks_of_latent_attention_are_deepseek_s():
+    theirs, mla = AutoConfig.for_model("deepseek_v3"), ModelConfig.from_hf({"model_type": "deepseek_v3"}).mla
+    assert (mla.q_rank, mla.kv_rank) == (theirs.q_lora_rank, theirs.kv_lora_rank)
+    assert (mla.d_nope, mla.d_rope, mla.d_v) == (theirs.qk_nope_head_dim, theirs.qk_rope_head_dim, theirs.v_head_dim)
+
+
 @pytest.mark.parametrize("name", families.CONFIGS)
 def test_written_by_transformers_and_read_here(name):
     theirs = families.CONFIGS[name]
@@ -129,6 +152,10 @@ def test_what_would_change_the_numbers_is_refused_by_name(config, complaint):
         {"model_type": "llama", "hidden_act": "swish", "pretraining_tp": 2, "anything": {"else": 1}},
         {"model_type": "gpt2", "activation_function": "gelu_pytorch_tanh", "n_ctx": 1024, "summary_type": "mean"},
         {"model_type": "qwen3", "rope_scaling": {"rope_type": "default"}},
+        {"model_type": "llama", "partial_rotary_factor": 1},
+        {"model_type": "llama", "partial_rotary_factor": 1.0},
+        {"model_type": "llama", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1}},
+        {"model_type": "llama", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1.0}},
     ],
 )
 def test_what_changes_nothing_is_ignored(harmless):

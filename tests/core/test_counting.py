@@ -2,10 +2,11 @@
 
 import pytest
 import torch
-from transformers import AutoConfig, AutoModel, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, T5Config, T5Model, ViTConfig
+from transformers import ViTForImageClassification as Vit
 
 from core.config import ModelConfig
-from core.counting import parameters, total
+from core.counting import encoder_decoder, parameters, relative_encoder_decoder, total, vision
 
 QWEN3_8B = dict(
     model_type="qwen3",
@@ -96,7 +97,9 @@ def test_equals_a_real_module_on_the_meta_device(config):
         model = (AutoModel if config["model_type"] == "bert" else AutoModelForCausalLM).from_config(theirs)
     parts = {id(p): p.numel() for p in model.parameters()}
     correction = {n: b.numel() for n, b in model.named_buffers() if n.endswith("e_score_correction_bias")}
-    assert total(ModelConfig.from_hf(config, forward=False)) == sum(parts.values()) + sum(correction.values())
+    ours = ModelConfig.from_hf(config, forward=False)
+    assert total(ours) == sum(parts.values()) + sum(correction.values())
+    assert all(row.value > 0 for row in parameters(ours)), "a part that is not there has no row"
 
 
 @pytest.mark.parametrize(
@@ -126,3 +129,49 @@ def test_rows_add_up_and_are_never_empty():
     assert by_part["attention"] == 36 * 41_943_296
     assert by_part["ffn"] == 36 * 150_994_944
     assert all(row.each > 0 and row.times > 0 for row in rows)
+
+
+def numbers(made, leave_out=()):
+    """Each tensor once, the named ones left out."""
+    return sum(p.numel() for name, p in made.named_parameters() if not any(one in name for one in leave_out))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_transformer_of_2017_is_torch_s_own_with_one_table(bias):
+    """torch puts a norm behind each stack; the paper, whose norms come after the sum, does not."""
+    d, f, n, vocab = 24, 40, 3, 101
+    with torch.device("meta"):
+        theirs = torch.nn.Transformer(d, 4, n, n, f, batch_first=True)
+    biases = () if bias else ("in_proj_bias", "out_proj.bias")
+    rows = encoder_decoder(d, f, n, vocab, attention_bias=bias)
+    assert sum(row.value for row in rows) == vocab * d + numbers(theirs, ("coder.norm.", *biases))
+    attention = sum(p.numel() for name, p in theirs.named_parameters() if "attn" in name)
+    left_out = 0 if bias else 3 * n * 4 * d
+    assert sum(row.value for row in rows if row.part == "attention") == attention - left_out
+    assert sum(row.value for row in encoder_decoder(d, f, n, vocab)) == vocab * d + numbers(theirs, ("coder.norm.",))
+
+
+def test_t5_is_counted_with_its_buckets():
+    sizes = dict(d_model=24, d_ff=40, num_heads=4, vocab_size=101)
+    for buckets in (32, 9):
+        config = T5Config(**sizes, num_layers=3, d_kv=6, relative_attention_num_buckets=buckets)
+        with torch.device("meta"):
+            theirs = T5Model(config)
+        more = {} if buckets == 32 else dict(buckets=buckets)  # 32 is the paper's
+        rows = relative_encoder_decoder(24, 40, 3, 4, 101, **more)
+        assert sum(row.value for row in rows) == numbers(theirs)
+        bias = {name: p.numel() for name, p in theirs.named_parameters() if "relative_attention_bias" in name}
+        assert next(row.value for row in rows if row.name == "positions") == sum(bias.values())
+
+
+def test_a_picture_s_patches_are_counted_as_in_vit():
+    for channels in (3, 1):
+        sizes = dict(hidden_size=24, num_hidden_layers=3, num_attention_heads=4, intermediate_size=40)
+        config = ViTConfig(**sizes, image_size=32, patch_size=8, num_channels=channels, num_labels=7)
+        with torch.device("meta"):
+            theirs = Vit(config)
+        more = {} if channels == 3 else dict(channels=channels)
+        rows = vision(24, 40, 3, 32, 8, 7, **more)
+        assert sum(row.value for row in rows) == numbers(theirs)
+        places = theirs.vit.embeddings.position_embeddings.numel()
+        assert next(row.value for row in rows if row.name == "positions") == places == 17 * 24

@@ -104,11 +104,10 @@ def _both(allowed: Tensor, other: Tensor) -> Tensor:
 
 
 def _keep_best(masked: Tensor, ks: tuple[int, ...]) -> Tensor:
-    frames = masked.expand(len(ks), *masked.shape[-3:]) if len(ks) > 1 else masked
-    kept = (
-        [row.masked_fill(~best(row, k), -torch.inf) for row, k in zip(frames, ks, strict=True)] if len(ks) > 1 else []
-    )
-    return torch.stack(kept) if kept else masked.masked_fill(~best(masked, ks[0]), -torch.inf)
+    if len(ks) == 1:
+        return masked.masked_fill(~best(masked, ks[0]), -torch.inf)
+    frames = masked.expand(len(ks), *masked.shape[-3:])
+    return torch.stack([row.masked_fill(~best(row, k), -torch.inf) for row, k in zip(frames, ks, strict=True)])
 
 
 # ---- what a pattern costs on stories ----

@@ -9,7 +9,7 @@ import torch
 
 from core.lab import subject
 from core.lab.text import called
-from core.topics.exam.question import Made, Sheet, asks, cell, said
+from core.topics.exam.question import Made, Sheet, asks, said
 from core.whatif import WhatIf
 
 CLEAR = 0.2  # of weight between the first and the second
@@ -37,7 +37,7 @@ def _strongest(sheet: Sheet, rng: random.Random) -> Made | None:
             names = tuple(sheet.names[i] for i in places)
             listed = " · ".join(f"“{sheet.names[i]}” {said(float(scores[i]), 2)}" for i in places)
             values = dict(query=sheet.names[row], layer=layer, head=head, listed=listed, ahead=sheet.names[ahead])
-            return Made(sheet.names[best], values, names, cell(layer, head, row, int(best), "weights")[:2])
+            return Made(sheet.names[best], values, names, (("layer", str(layer)), ("head", str(head))))
     return None
 
 

@@ -324,3 +324,21 @@ def test_the_link_that_home_cuts_leads_from_the_gap_to_the_name():
     layer, head, query, key = what.LINK
     assert (FIRST.tokens[query], FIRST.tokens[key], query) == ("to", "Amy", len(FIRST) - 1)
     assert subject.untouched(FIRST)[f"block{layer}.weights"].value[head, query].argmax() == key
+
+
+@pytest.mark.parametrize("scaling", [True, False])
+def test_dot_products_are_counted_in_41_bins_of_four_deviations_to_each_side(scaling):
+    found = own_vectors.spread(own_vectors.Free(d_k=64, scaling=scaling))
+    sigma = 1 if scaling else 8
+    np.testing.assert_allclose(found.edges, sigma * np.linspace(-4, 4, 42), rtol=1e-6, atol=1e-6)
+    normal = [
+        math.erf(b / 2**0.5) / 2 - math.erf(a / 2**0.5) / 2 for a, b in zip(found.edges, found.edges[1:], strict=False)
+    ]
+    if scaling:
+        np.testing.assert_allclose(found.counts / 4000, normal, atol=0.015)
+    assert 3980 <= found.counts.sum() <= 4000
+    assert found.inside == pytest.approx((0.683, 0.954), abs=0.03)
+
+
+def test_the_words_of_a_flow_are_those_of_its_text():
+    assert list(flow.recorded().tokens) == list(FIRST.tokens)

@@ -63,3 +63,12 @@ def test_training_begins_as_it_was_recorded(kind, monkeypatch):
     monkeypatch.setattr(make_cheat, "STEPS", 12)
     _model, losses = make_cheat.train(kind)
     np.testing.assert_allclose(losses, cheat.history()[cheat.KINDS.index(kind)][:12], rtol=1e-3)
+
+
+@torch.inference_mode()
+def test_the_page_s_numbers_are_means_over_64_texts():
+    rows = cheat.texts(64, torch.Generator().manual_seed(1))
+    wanted = [
+        [cheat.losses(cheat.model(kind), rows, mask=mask).mean() for mask in (True, False)] for kind in cheat.KINDS
+    ]
+    np.testing.assert_allclose(cheat.measured(), wanted, rtol=1e-6)

@@ -182,3 +182,16 @@ def test_recorded_gradients_again(name):
     np.testing.assert_allclose(10.0 ** held["size"][row, :13], sizes, rtol=0.03)
     same = torch.stack([stacks.alike(x.detach(), stacks.TEXTS) for x in passed])
     np.testing.assert_allclose(held["alike"][row, :13], same, atol=2e-3)
+
+
+def test_a_plan_is_what_its_name_says():
+    """Where the norms stand; "skips" has skips alone, "norms" has norms alone, "small" begins at zero."""
+    place = dict(pre="pre", post="post", sandwich="sandwich", skips="none", small="none", norms="pre", neither="none")
+    assert set(stacks.ARRANGED) == set(place) - {"small"}
+    assert set(stacks.LEARNERS) == set(place) - {"neither"}
+    assert set(place.values()) == set(stacks.PLACES)
+    for plans, width in ((stacks.ARRANGED, 64), (stacks.LEARNERS, 48)):
+        for name, plan in plans.items():
+            assert (plan.place, plan.width) == (place[name], width), name
+            assert plan.skip is (name not in ("norms", "neither")), name
+            assert plan.small is (name == "small"), name

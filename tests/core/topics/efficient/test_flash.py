@@ -82,3 +82,52 @@ def test_traffic_tends_to_two_rows_over_d():
 
 def test_forgetting_costs_what_is_recorded():
     assert ins.recorded().nats["forgetful"][0] == pytest.approx(3.80, abs=0.01)
+
+
+def test_traffic_is_what_two_loops_read_and_write():
+    n, d, rows = 10, 3, 4
+    plain = sum(n * d for _one in "qkvo")  # q, k, v and the output
+    plain += sum(n * n for _time in ("scores out", "scores in", "weights out", "weights in"))
+    tiled = sum(d for _query in range(n)) * 2  # each query in, its output out
+    for _block in range(0, n, rows):
+        tiled += sum(2 * d for _key in range(n))
+    assert fl.traffic(n, d, rows) == (plain, tiled)
+
+
+def test_the_last_query_on_its_way_through_the_tiles():
+    """Every tile's state once more from the head's own vectors, in float64."""
+    demo = fl.Demo(fl.story(), tile=32)
+    found, (q, k, v) = fl.tiles(demo), (x.double().numpy() for x in fl.vectors(demo))
+    scores = k @ q[-1] / 48**0.5
+    np.testing.assert_allclose(found.scores, scores, atol=1e-4)
+    powers = np.exp(scores - scores.max())
+    plain = powers @ v / powers.sum()
+    before = -np.inf
+    forgetful, sums = np.zeros(48), 0.0
+    for tile in range(8):
+        met, end = scores[32 * tile : 32 * tile + 32], 32 * tile + 32
+        high = max(before, met.max())
+        assert found.factor[tile] == pytest.approx(np.exp(before - high), abs=1e-4)
+        so_far = np.exp(scores[:end] - high)
+        off = np.linalg.norm(so_far @ v[:end] / so_far.sum() - plain) / np.linalg.norm(plain)
+        assert found.away[tile] == pytest.approx(off, abs=1e-4)
+        new = np.exp(met - high)
+        forgetful, sums = forgetful + new @ v[end - 32 : end], sums + new.sum()
+        off = np.linalg.norm(forgetful / sums - plain) / np.linalg.norm(plain)
+        assert found.wrong[tile] == pytest.approx(off, abs=1e-3)
+        before = high
+
+
+def test_what_is_measured_is_one_head_of_48_numbers():
+    """Scores and weights are squares; the output is 64 x 48."""
+    small = fl.measure(64)
+    assert small.flash_bytes >= 4 * 64 * 48
+    assert 2 * 4 * 64**2 <= small.plain_bytes <= 4 * (3 * 64**2 + 2 * 64 * 48)
+
+
+def test_of_two_times_the_shorter_one_counts(monkeypatch):
+    """By a clock that is wound by hand."""
+    clock = iter((10.0, 13.0, 20.0, 22.0))
+    monkeypatch.setattr(fl.time, "thread_time", lambda: next(clock))
+    assert fl._seconds(lambda: torch.zeros(1)) == 2.0
+    assert next(clock, None) is None

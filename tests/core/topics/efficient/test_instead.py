@@ -144,3 +144,15 @@ def test_a_global_token_is_no_short_cut_if_nobody_reads_ahead():
     assert most["both"] == 21
     assert most["both_global"] == 2
     assert most["causal_random"] <= 7
+
+
+def test_chance_and_the_first_word_add_to_what_is_near():
+    n, window = hp.N, 4
+    near, first, luck = (hp.links(name, window) for name in ("causal", "causal_global", "causal_random"))
+    for i in range(n):
+        assert set(np.flatnonzero(near[i])) == set(range(max(0, i - window + 1), i + 1))
+        assert set(np.flatnonzero(first[i])) == {0, *range(max(0, i - window + 1), i + 1)}
+    assert (luck | first == luck).all(), "nothing is taken away"
+    more = (luck & ~first).sum()
+    assert 0 < more < 2 * hp.LINKS * n
+    assert not np.triu(luck, 1).any()

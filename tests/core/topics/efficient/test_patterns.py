@@ -133,7 +133,7 @@ def test_a_painted_pattern_is_what_its_cells_say():
     assert torch.equal(pt.own(frozenset((2, pt.FAR, pt.FIRST_CELL)), n), wanted)
     for cells in (frozenset(range(pt.CELLS)), frozenset((3,)), frozenset((0, 17))):
         assert pt.unspell(pt.spell(cells)) == cells
-    assert {pt.unspell(junk) for junk in ("", "xyz", "fffff", "-1", "0x1", "٣")} == {None}
+    assert {pt.unspell(junk) for junk in ("", "xyz", "fffff", "000001", "-1", "0x1", "٣")} == {None}
 
 
 def test_a_long_text_has_fewer_stops_and_says_which():
@@ -155,3 +155,14 @@ def test_the_frames_are_passes_under_the_masks():
     best = pt.frames(pt.Demo(sentence, "best"))
     assert best.probs[-1] == pytest.approx(best.before, abs=1e-5)
     assert np.abs(best.probs[1] - best.before).max() > 0.05
+
+
+def test_one_number_of_words_makes_no_frames_and_two_make_two():
+    scores = torch.randn(3, 6, 6, generator=torch.Generator().manual_seed(2))
+    for ks, shape in (((2,), (3, 6, 6)), ((2, 4), (2, 3, 6, 6))):
+        ((name, edit),) = pt.edits("best", ks, 1, 3, 6)
+        assert name == "block*.masked"
+        made = edit(scores)
+        assert made.shape == shape
+        for i, k in enumerate(ks):
+            assert (made.view(-1, 3, 6, 6)[i].isfinite().sum(-1) == k).all()

@@ -109,3 +109,57 @@ def test_the_shelf_is_filtered_by_both():
     assert {one.id for one in chosen("lost")} == {"liu2025"}
     assert {one.id for one in chosen("verified", "scaling")} == {"yang2025"}
     assert chosen("lost", "course") == ()
+    assert chosen() == shelf()
+    assert chosen(about="scaling") == tuple(one for one in shelf() if one.about == "scaling")
+
+
+def test_all_that_is_counted_from_the_sizes():
+    """stories15M's config: width 288, 6 blocks of 6 heads of 48, FFN 768, context 256, 32,000 pieces."""
+    qwen, total = 8_190_735_360, 15_191_712
+    assert told("far") | dict(kept=0) == dict(first="Sam 1", last="to", steps=12, kept=0)
+    assert told("cross") == dict(written=11, source=13, cells=143, n=N, own=196)
+    assert told("heads") == dict(heads=6, d=288, d_head=48, matrices=331_776)
+    rope = told("rope")
+    assert (rope["pairs"], rope["context"]) == (24, 256)
+    assert rope["slowest"] == pytest.approx(10_000 ** (-23 / 24))
+    assert rope["turned"] == pytest.approx(256 * 10_000 ** (-23 / 24))
+    assert (told("norms")["word"], told("norms")["norms"]) == ("to", 13)
+    assert told("model") == dict(layers=6, writes=12, total=total)
+    assert told("ledger") == dict(total=qwen, weights=2 * qwen / 2**30, training=16 * qwen / 2**30)
+    assert told("efficient") == dict(n=8192, scores=67_108_864, megabytes=268.435456, products=96 * 67_108_864)
+    assert told("theory") | dict(flops=0) == dict(n=total, tokens=20 * total, flops=0, one=2 * total)
+    assert told("tokens")["times"] == pytest.approx((len(words_of.SENTENCE) / 14) ** 2)
+    assert told("home")["vocab"] == 32_000
+    assert told("attention")["d"] == 48
+    assert told("projections")["one"] == 288 * 48
+    assert told("cost")["gpt_d"] == 768
+    assert told("cost")["qwen_d"] == 4096
+
+
+def test_a_short_text_has_a_card_of_distance_too():
+    hi = words_of.of(words_of.read("Hi"))
+    found = cards.facts(hi, "far")
+    assert (found["first"], found["last"], found["steps"], found["kept"]) == ("Hi", "Hi", 0, 1)
+
+
+def test_what_share_of_a_model_is_ffn():
+    """Three maps of 288 x 768 in six blocks; GPT-2's two of 768 x 3072 with biases in twelve; Qwen3's three in 36."""
+    found = told("feedforward")
+    assert found["own"] == pytest.approx(100 * 6 * 3 * 288 * 768 / 15_191_712)
+    assert found["gpt"] == pytest.approx(100 * 12 * (2 * 768 * 3072 + 3072 + 768) / 124_439_808)
+    assert found["qwen"] == pytest.approx(100 * 36 * 150_994_944 / 8_190_735_360)
+    assert found["width"] == 768
+
+
+def test_the_last_stream_and_the_largest_score_that_softmax_meets(one, theirs):
+    heard = []
+    hook = theirs.model.norm.register_forward_pre_hook(lambda _norm, given: heard.append(given[0][0, -1]))
+    with torch.inference_mode():
+        theirs(torch.tensor([TEXT.ids]))
+    hook.remove()
+    assert told("norms")["last"] == pytest.approx(float(heard[0].square().mean().sqrt()), rel=1e-4)
+    open_to = np.tril(np.ones((N, N), bool))
+    met = [
+        one.scores(layer, head)[open_to].max() / math.sqrt(WIDTH) for layer in range(LAYERS) for head in range(HEADS)
+    ]
+    assert told("softmax")["score"] == pytest.approx(max(met), rel=1e-4)

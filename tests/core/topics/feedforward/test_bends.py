@@ -58,6 +58,10 @@ def test_more_units_follow_the_curve_and_without_a_bend_a_line_stays_a_line():
     )
     best = units @ np.linalg.lstsq(units, wanted, rcond=None)[0]
     np.testing.assert_allclose(found.fits[3], best, atol=1e-5)
+    sides = np.stack([(xs - k) * s * 4 for k, s in zip(kinks, (1, -1, 1, -1), strict=True)], 1)
+    smooth = np.concatenate([np.ones_like(sides[:, :1]), sides / (1 + np.exp(-sides))], 1)
+    best = smooth @ np.linalg.lstsq(smooth, wanted, rcond=None)[0]
+    np.testing.assert_allclose(bends.fitted("silu").fits[3], best, atol=1e-5)
     line = np.polyval(np.polyfit(xs, wanted, 1), xs)
     for fit in bends.fitted("none").fits[[0, 10, 63]]:
         np.testing.assert_allclose(fit, line, atol=1e-5)
@@ -77,6 +81,8 @@ def test_four_units_by_hand():
     assert found.after[i] == pytest.approx([0, 1.2, 0.4, 0], abs=1e-6)
     assert found.out[i] == pytest.approx([1.2 * 0.5 - 0.4, 1.2 + 0.4 * 0.5], abs=1e-6)
     assert len(bends.TURNS) >= 43
+    for turn, out in ((0, (1.35, -0.55)), (180, (-0.8, 0.65)), (270, (0.5, -0.5))):
+        assert found.out[bends.TURNS.index(turn)] == pytest.approx(out, abs=1e-6), turn
 
 
 def test_dead_units_are_shut_at_every_word():
@@ -164,3 +170,10 @@ def test_a_whole_ffn_turned_is_each_neuron_turned(layer):
         probs = (model.norm(x[-1]) @ model.embed.weight.T).softmax(-1)
     assert found.probs[volume.VOLUMES.index(0.48)] == pytest.approx(probs[list(found.ids)].numpy(), abs=2e-5)
     assert found.probs[25, found.asked] == found.probs[25].max()
+
+
+def test_the_published_widths_are_those_of_the_paper():
+    """Vaswani et al. 2017, table 3, rows (C) and base: perplexity and millions of parameters on the dev set."""
+    printed = {1024: (5.12, 53), 2048: (4.92, 65), 4096: (4.75, 90)}
+    assert {p.d_ff: (p.perplexity, p.millions) for p in bends.PAPER} == printed
+    assert bends.T5_11B[1] == 64, "its FFNs are 64 times as wide as the stream"

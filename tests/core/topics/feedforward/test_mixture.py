@@ -76,6 +76,7 @@ def test_what_was_recorded_is_found_again():
         np.testing.assert_allclose(shares.sum(-1), 1, atol=2e-3)
         late = toy.rationed(kind)
         came = (late.seated + late.turned_away)[0] / net.texts()[:, :-1].numel()
+        assert came.sum() == pytest.approx(1), "every letter that has a next one goes somewhere"
         np.testing.assert_allclose(np.sort(came), np.sort(shares[0, -1, toy.BLOCK]), atol=0.06)
 
 

@@ -235,3 +235,20 @@ def test_training_from_scratch_separates_one_head_from_two():
     right = [(net(digits)[0].argmax(-1) == neighbours.neighbours(digits)).all(-1).float().mean() for net in short]
     assert right[0] < 0.3
     assert right[1] > 0.8
+
+
+def test_heads_of_the_paper_share_out_its_512_numbers():
+    """Vaswani et al. 2017, table 3, rows (A) and base: perplexity and BLEU on the dev set."""
+    printed = {1: (5.29, 24.9), 4: (5.00, 25.5), 8: (4.92, 25.8), 16: (4.91, 25.8), 32: (5.01, 25.4)}
+    assert {one.n_heads: (one.perplexity, one.bleu) for one in manyheads.ABLATIONS} == printed
+    assert all(one.n_heads * one.d_k == 512 for one in manyheads.ABLATIONS)
+
+
+def test_a_head_looks_to_the_side_where_more_of_its_weight_lies(monkeypatch):
+    """Two places away is no neighbour: the first head has most there, and looks left."""
+    net, far = neighbours.net(2), torch.eye(12)
+    left, right, beyond = (far.roll(step, 1) for step in (-1, 1, 2))
+    weights = torch.stack([0.3 * left + 0.1 * right + 0.6 * beyond, 0.2 * left + 0.3 * right + 0.5 * beyond])[None]
+    looked = net.looked
+    monkeypatch.setattr(net, "looked", lambda digits: (looked(digits)[0], weights))
+    assert neighbours.turned((3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)).looks == (0, 1)

@@ -76,3 +76,8 @@ def test_writing_ends_where_the_story_or_the_context_does(any_model):
     long = sentence.exactly("the dog " * 40, str(any_model.folder))
     held = sentence.Text(long.subject, long.ids[:60], long.tokens[:60])
     assert len(writing.write(held, 0.0, 0).flow.tokens) <= model.config.context
+
+
+@pytest.mark.parametrize(("kept", "decides"), [(0.0, True), (0.49, True), (0.5, False), (0.6, False), (1.2, False)])
+def test_more_than_half_of_a_chance_is_lost_where_less_than_half_is_kept(kept, decides):
+    assert chase.Without(sentence.Word(5, "Amy", 0.3), kept).decides is decides

@@ -166,3 +166,22 @@ def test_measured_passes_are_complete(monkeypatch):
     found = roofline.measure(sentence.FIRST)
     assert [(p.kind, p.tokens) for p in found.points] == [("read", 1), ("read", 4), ("write", 1), ("write", 2)]
     assert all(p.seconds > 0 and p.rate == p.tokens / p.seconds for p in found.points)
+
+
+def test_a_way_to_draw_is_what_its_name_says():
+    """t07p09: at temperature 0.7 from the likeliest that hold 0.9; k40: from 40; m01: from a tenth of the first on."""
+    for name, how in bank.WAYS.items():
+        parts = dict(re.findall(r"([tpkm])(\d+)", name))
+        if name == "greedy":
+            assert how.temperature == 0
+            continue
+        assert how.temperature == int(parts.get("t", 10)) / 10, name
+        assert how.top_p == (int(parts["p"]) / 10 if "p" in parts else 1), name
+        assert how.min_p == (int(parts["m"]) / 10 if "m" in parts else 0), name
+        assert (how.top_k or 0) == int(parts.get("k", 0)), name
+
+
+def test_a_pass_is_measured_against_its_bytes_and_its_seconds():
+    """Four tokens, 600 operations on 200 bytes in two seconds."""
+    point = roofline.Point("write", 4, 600.0, 200.0, 2.0)
+    assert (point.intensity, point.speed, point.rate) == (3.0, 300.0, 2.0)

@@ -158,3 +158,22 @@ def test_a_text_without_anything_between_cannot():
 def test_a_word_that_opens_a_sentence_is_no_name(word):
     """It stands twice and with a capital letter, as the giver's name does."""
     assert stale.names(sentence.of(sentence.read(f"Tom met Sue. {word} ran. {word} sat down."))) is None
+
+
+GRAMMAR = dict(
+    articles="A An The",
+    pronouns="I You He She It We They My Your Her His Our This That",
+    joints="And But So If As",
+    places="In On At To From For There",
+    times="Once Now Then When Today Soon Suddenly One Two",
+    questions="Who What Where Why How",
+    words="Yes No Oh Go Let Look",
+)
+
+
+@pytest.mark.parametrize("kind", GRAMMAR)
+def test_grammar_s_small_words_are_no_names_and_names_are(kind):
+    for word in GRAMMAR[kind].split():
+        assert not stale._name(word), word
+        assert not stale._name(word.lower()), word
+    assert all(stale._name(word) for word in ("Tom", "Amy", "Lily", "Ben"))

@@ -149,3 +149,24 @@ def test_greedy_is_not_the_likeliest(theirs, words, greedy):
         torch.tensor([text.ids]), max_new_tokens=cuts.WRITTEN, num_beams=8, do_sample=False, length_penalty=0.0,
         eos_token_id=None, pad_token_id=0, return_dict_in_generate=True, output_scores=True)  # fmt: skip
     assert found.beam.score == pytest.approx(float(theirs_say.sequences_scores[0]), rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", cuts.KINDS)
+def test_at_the_neutral_stop_the_chances_are_the_model_s_own(kind):
+    logits = torch.randn(200, generator=torch.Generator().manual_seed(3))
+    stop = int(cuts.neutral(kind)) if kind == "top_k" else cuts.neutral(kind)
+    found = Sampler(**{kind: stop}).shares(logits)
+    torch.testing.assert_close(found, logits.softmax(-1))
+
+
+def test_a_cut_goes_from_one_word_to_all_of_them():
+    """Temperatures from a quarter to four; the best one to the whole vocabulary; all of the chance, or none left out."""
+    stops = {kind: cuts.stops(kind, 32_000) for kind in cuts.KINDS}
+    np.testing.assert_allclose(stops["temperature"], np.geomspace(1 / 4, 4, 49), rtol=2e-3)
+    assert (stops["top_k"][:19], stops["top_k"][-1]) == (tuple(range(1, 20)), 32_000)
+    assert (stops["top_p"][0], stops["top_p"][-4:]) == (0.02, (0.99, 0.995, 0.999, 1.0))
+    assert (stops["min_p"][0], stops["min_p"][-2:]) == (1.0, (0.001, 0.0))
+    for kind, found in stops.items():
+        assert list(found) == sorted(set(found), reverse=kind == "min_p"), kind
+        assert len(found) >= 43, kind
+        assert kind == "top_k" or cuts.neutral(kind) in found

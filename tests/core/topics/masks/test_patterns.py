@@ -159,7 +159,20 @@ def test_an_empty_row_takes_home_nothing_and_harms_nobody():
     assert (F.scaled_dot_product_attention(q[:, :2], k, torch.eye(4)[None], empty)[0, 0] == 0).all(), "as torch does"
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_single_token_in_a_batch_is_read_where_it_stands(side):
+    """The shortest row there is: all but one of its places are filling."""
+    first, alone = sentence.of(READING), sentence.Text(sentence.FIRST, READING.ids[:1], READING.tokens[:1])
+    found = padding.padded(padding.Batch((first, alone), side=side))
+    assert found.pads.sum(1).tolist() == [0, N - 1]
+    np.testing.assert_allclose(found.p, found.alone, atol=1e-4)
+
+
 # ---- the leak detector ----
+
+
+def test_influence_is_drawn_for_a_place_that_answers_and_a_place_that_is_read():
+    assert gradients.INFLUENCE.dims == ("query", "key")
 
 
 @torch.no_grad()

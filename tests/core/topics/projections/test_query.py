@@ -1,6 +1,7 @@
 """Queries, keys and values of the embedded model, and the turned query, against Hugging Face transformers and NumPy."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,6 +56,14 @@ def test_a_product_is_what_the_projection_of_transformers_makes(theirs, demo, wh
     for frame in (0, 7, len(made.steps) - 1):
         done = made.steps[frame]
         np.testing.assert_allclose(made.partial[frame], made.x[:, :done] @ made.w[:done], atol=1e-4)
+
+
+@pytest.mark.parametrize(("n", "parts"), [(64, 48), (65, 12)])
+def test_a_long_text_s_product_has_fewer_stops(n, parts):
+    """288 rows in steps of 6, or of 24."""
+    ids = (READING.ids * 6)[:n]
+    found = product.product(replace(DEMO, text=sentence.Text(sentence.FIRST, ids, tuple("x" * n))), "k")
+    assert list(found.steps) == list(range(0, 289, 288 // parts))
 
 
 def test_a_product_written_out_ends_in_its_number():

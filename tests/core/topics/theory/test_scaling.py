@@ -181,3 +181,12 @@ def test_a_small_net_learns(monkeypatch):
     texts = torch.tensor([own.spelled("the cat sat on the mat. " * 6)[: own.READ]] * 40)
     _net, curve = made.train(0, texts, texts[:2], steps=60)
     assert curve[-1] < curve[0] - 0.3
+
+
+def test_the_race_begins_where_two_were_measured_and_ends_where_two_still_are():
+    """One per cent inside: above the start of the second smallest, below the end of the last but one."""
+    nets, read = own.nets(), own.TEXTS * own.READ
+    level = [step for step in nets[0].steps if step <= 0.7 * own.STEPS]
+    low, high = 6 * nets[1].parameters * level[0] * read, 6 * nets[-2].parameters * level[-1] * read
+    budgets = sc.race().budgets
+    assert (budgets[0], budgets[-1]) == pytest.approx((1.01 * low, 0.99 * high), rel=0.006)

@@ -201,3 +201,11 @@ def test_a_word_of_several_pieces_has_no_row():
         vectors.drift(
             vectors.Sense("hippopotamus", ("A hippopotamus", "a hippopotamus"), ("hippopotamus", "hippopotamus"))
         )
+
+
+@pytest.mark.parametrize("sense", vectors.SENSES, ids=lambda s: s.word)
+def test_a_sentence_begins_like_one_and_holds_the_word_once(sense):
+    for text in (*sense.one, *sense.other):
+        assert text[0].isupper()
+        assert text[1:].replace("Lily", "lily").replace("Mom", "mom").islower()
+        assert text.split().count(sense.word) == 1

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch.autograd.functional import jacobian
 from torch.utils.flop_counter import FlopCounterMode
 
+from core.lab import subject
 from core.lab import text as sentence
 from core.topics.why import recurrence as rec
 
@@ -299,3 +300,10 @@ def test_the_bill_grows_as_it_should():
     assert attention[-1] / attention[-13] == pytest.approx(100, rel=0.1)
     n, d = 2 * 288, 288
     assert rec.work(n, d)[2] - 4 * n * d * d == 4 * n * d * d, "at n = 2d the pairs are half the work"
+
+
+def test_words_enter_with_variance_one():
+    text = sentence.exactly("Tom ran. The sun is hot.")
+    rows, table = rec.words_of(text).numpy(), subject.model().embed.weight.detach().double().numpy()[list(text.ids)]
+    assert (rows**2).mean() == pytest.approx(1)
+    np.testing.assert_allclose(rows / rows[0, 0], table / table[0, 0], rtol=1e-9)
