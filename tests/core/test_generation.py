@@ -100,6 +100,36 @@ def test_a_beam_that_is_over_is_kept_as_it_is(pair):
     assert next(beam.score for beam in found if beam.ids == (end,)) == pytest.approx(chance, rel=1e-5)
 
 
+def followed_plainly(model, text, n, width, ends):
+    """The beams that `beams` promises: every text that is not over goes on, all n tokens long, nothing stops early."""
+    live, over = [((), 0.0)], []
+    for _ in range(n):
+        more = [
+            ((*ids, i), score + float(p))
+            for ids, score in live
+            for i, p in enumerate(model(torch.tensor([*text, *ids]))[-1].log_softmax(-1))
+        ]
+        more.sort(key=lambda one: -one[1])
+        more = more[: width * (1 + len(ends))]
+        over += [one for one in more if one[0][-1] in ends]
+        live = [one for one in more if one[0][-1] not in ends][:width]
+    return sorted([*over, *live], key=lambda one: -one[1])[:width]
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_a_search_stops_no_sooner_than_it_may(pair, width):
+    """A likely token ends a text: the last of the texts that are over decides whether others could still win."""
+    model = pair("qwen3").ours
+    for start in range(6):
+        text = [start, start + 5, start + 9]
+        with torch.inference_mode():
+            ends = tuple(model(torch.tensor(text))[-1].topk(3).indices.tolist()[1:])
+            wanted = followed_plainly(model, text, 4, width, ends)
+        found = gen.beams(model, torch.tensor(text), 4, width=width, ends=ends)
+        assert [beam.ids for beam in found] == [ids for ids, _ in wanted]
+        assert [beam.score for beam in found] == pytest.approx([score for _, score in wanted], rel=1e-4)
+
+
 def test_every_step_is_recorded(pair):
     model, trace = pair("qwen3").ours, Trace()
     written = gen.sample(model, IDS, 3, seed=2, top_k=4, temperature=1.5, trace=trace)

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from core.lab import subject
-from core.lab.text import SENTENCE, Cannot, exactly, of, read
+from core.lab.text import SENTENCE, Cannot, Word, exactly, of, read
 from core.topics.feedforward import needed
 from tests.core import families
 
@@ -130,3 +130,14 @@ def test_ties_and_ranks_by_hand():
     assert frames[:, 0].int().tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 1]]
     assert needed.importance_ranks(score).tolist() == [[0, 2, 1]]
     assert needed.energy(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0, 1, 0]), 2).tolist() == [10.0, 4.0]
+
+
+def test_from_how_many_neurons_on_the_answer_keeps_half():
+    """By hand: it dips once more at the third stop, so only what comes after counts; the other word plays no part."""
+    words = (Word(1, "a", 0.8), Word(2, "b", 0.1))
+    p = np.zeros((len(needed.RULES), 4, 2))
+    p[0, :, 0], p[1, :, 0] = [0.5, 0.9, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8]
+    p[:, :, 1] = 1 - p[:, :, 0]
+    found = needed.Needed((1, 2, 4, 8), 8, words, p)
+    assert (found.least(needed.RULES[0]), found.least(needed.RULES[1])) == (8, 1)
+    assert found.least(needed.RULES[0], 0.6) is None

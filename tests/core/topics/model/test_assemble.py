@@ -100,6 +100,13 @@ def test_words_are_the_same_vector_wherever_they_stand_and_positions_are_the_pap
             assert table[position, 2 * i + 1] == pytest.approx(np.cos(angle), abs=1e-5)
 
 
+def test_a_stack_is_one_texts_whatever_the_batch():
+    demo = asm.Demo(IDS, asm.PRESETS["gpt2"], 64, 1, 4)
+    one, two = (asm.stack(replace(demo, batch=batch)) for batch in (1, 2))
+    assert one.likeness.shape == two.likeness.shape == (len(asm.DEPTHS), len(IDS), len(IDS))
+    np.testing.assert_array_equal(one.likeness, two.likeness)
+
+
 def test_the_stack_is_blocks_on_blocks():
     demo = asm.Demo(IDS, asm.PRESETS["gpt2"], 64, 1, 4)
     found = asm.stack(demo)

@@ -41,6 +41,17 @@ MATRICES = [
 ]
 
 
+def test_the_presets_do_what_they_are_called():
+    made = {name: np.array(entries).reshape(2, 2) for name, entries in ln.PRESETS.items()}
+    for name, sign in (("rotate", 1), ("mirror", -1)):
+        np.testing.assert_allclose(made[name] @ made[name].T, np.eye(2), atol=1e-9, err_msg=name)
+        assert np.linalg.det(made[name]) == pytest.approx(sign)
+    assert made["scale"][0, 1] == made["scale"][1, 0] == 0
+    assert made["shear"].diagonal().tolist() == [1, 1]
+    assert np.count_nonzero(made["shear"]) == 3
+    assert {entry for entries in ln.PRESETS.values() for entry in entries} <= set(ln.ENTRIES)
+
+
 @pytest.mark.parametrize("entries", MATRICES)
 def test_a_deformation_ends_in_the_matrix(entries):
     made, m = ln.deform(*entries), np.array(entries).reshape(2, 2)
