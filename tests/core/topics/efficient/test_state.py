@@ -67,3 +67,11 @@ def test_training_starts_where_it_says():
     """Two steps from the same seed are two steps: nothing else draws."""
     one, other = (making.train("selective", steps=2).state_dict() for _ in range(2))
     assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_what_is_left_of_a_letter_is_what_every_step_after_it_let_through():
+    """The decays from that letter's own step to the last one, multiplied."""
+    letters, at = "abcabcab", 2
+    decay = ssm.run(ssm.net("selective"), ssm.encoded(letters, at)[None]).decay[0].detach().numpy().astype(float)
+    wanted = [np.prod(decay[i:], axis=0) for i in range(len(decay))]
+    np.testing.assert_allclose(st.read(letters, at).left, wanted, rtol=1e-4, atol=1e-7)

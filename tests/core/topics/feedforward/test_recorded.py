@@ -1,5 +1,6 @@
 """What was recorded of neurons, bends and volumes: some of it again, by transformers with other parts."""
 
+import math
 from functools import cache
 
 import numpy as np
@@ -151,3 +152,21 @@ def test_the_gallery_holds_what_the_page_shows():
     assert (word, on) == ("upon", stands), "every one"
     assert {"very", "so", "too"} <= {word for word, _, _ in found["2.363"].words}
     assert found["0.189"].words[0][0] == "fell"
+
+
+def test_bends_that_stand_in_for_silu_are_their_formulas():
+    gate, up = torch.linspace(-4, 4, 33), torch.linspace(1, 2, 33)
+    x = gate.double().numpy()
+    inner = np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
+    curves = {
+        "silu": x / (1 + np.exp(-x)),
+        "hardswish": x * np.clip(x + 3, 0, 6) / 6,
+        "gelu": np.array([z * (1 + math.erf(z / 2**0.5)) / 2 for z in x]),
+        "gelu_tanh": 0.5 * x * (1 + np.tanh(inner)),
+        "relu": np.maximum(x, 0),
+        "none": x,
+        "relu2": np.maximum(x, 0) ** 2,
+    }
+    for name, curve in curves.items():
+        wanted = curve * up.double().numpy()
+        np.testing.assert_allclose(recorded.bent(name, gate, up), wanted, atol=1e-5, err_msg=name)
