@@ -128,8 +128,12 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[int, ast.AST]]:
                 out = [annotation]
             case ast.Call(func=ast.Name(id="Quantity"), args=[_name, _axes, _formula, says]):
                 out = [says]  # a sentence: the texts' own tests hold it
+            case ast.keyword(arg="strict"):  # both sides are as long as each other, or an error would have been seen
+                out = [node.value]
             case ast.Assign(value=ast.Subscript(value=ast.Name(id="Literal" | "tuple" | "dict" | "Callable"))):
                 out = [node]
+            case ast.Call(args=args):  # a lone -1 names the last axis, and 1 is the same of a table; -2 is tried
+                left_out |= {id(one) for one in args if isinstance(one, ast.UnaryOp) and ast.unparse(one) == "-1"}
         left_out |= {id(one) for part in out if part is not None for one in ast.walk(part)}
     return ((i, node) for i, node in enumerate(ast.walk(tree)) if id(node) not in left_out)
 
@@ -193,16 +197,17 @@ class Hook(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def tests_of(path: str) -> tuple[list[str], ...]:
-    """Those that carry its name and a few more; all others that import it, and every topic on every family; at last
-    those of the page that shows it."""
+    """Those that carry its name and a few more; all others that import it, its neighbours', and every topic on every
+    family; at last those of the page that shows it."""
     inside, tests = Path(path).relative_to("core"), ROOT / "tests/core"
     near = [tests / inside.parent / f"test_{inside.stem}.py", *(tests / name for name in NEAR.get(path, ()))]
     near += [ROOT / "tests/pages/test_ledger_formulas.py"] if path in LEDGER else []
     near += [tests / "test_stated.py"] if len(inside.parts) == 1 else []
     name = path.removesuffix(".py").replace("/", ".")
     wide = [one for one, imported in _imports().items() if name in imported]
-    wide += [tests / "test_formulas.py", tests / "topics/test_any_model.py"]
     room = inside.parts[1] if inside.parts[0] == "topics" else ""
+    wide += sorted((tests / "topics" / room).glob("test_*.py")) if room else []
+    wide += [tests / "test_formulas.py", tests / "topics/test_any_model.py"]
     shown = sorted((ROOT / "tests/pages").glob(f"test_{room}_*.py")) if room else []
     return tuple([str(one) for one in dict.fromkeys(part) if one.exists()] for part in (near, wide, shown))
 
