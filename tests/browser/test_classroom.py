@@ -247,9 +247,25 @@ def test_a_step_of_a_lesson_begins_at_the_place_it_names(visitor):
     visit.page.wait_for_function(f"() => ({SHOWN})().join() === 'given'")
 
 
+def test_a_step_that_names_the_room_alone_asks_first(visitor):
+    visit = visitor(viewport=SCREEN).open("/theory?lesson=prompt&stop=1&present=1", ready=".st-key-deck")
+    page = visit.page
+    page.locator(GUESS).wait_for()
+    visit.settle()
+    assert page.evaluate(SHOWN) == []
+    page.keyboard.press("PageDown")
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'sky'")
+    page.evaluate("() => document.querySelector('.st-key-lesson_next a').click()")
+    page.wait_for_url(re.compile("stop=2"))
+    visit.settle()
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'sky'")
+    assert page.locator(GUESS).count() == 0, "what it is set to is what it is about"
+    visit.check()
+
+
 def test_the_list_of_a_lessons_steps_is_seen_while_presenting(visitor):
     visit = visitor(viewport=SCREEN).open("/lesson?name=attention&present=1", ready=".st-key-lesson_begin a")
-    visit.page.locator(".st-key-lesson_begin a").click()
+    visit.page.get_by_role("button", name="→").click()
     visit.page.wait_for_url(re.compile("stop=1.*present=1|present=1.*stop=1"))
 
 

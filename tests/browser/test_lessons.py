@@ -43,6 +43,21 @@ def test_a_step_brings_its_section_under_the_eye(visitor):
     visit.check()
 
 
+def test_the_way_on_is_on_the_screen_at_a_section_and_the_next_step_begins_above(visitor):
+    visit = visitor(viewport=SCREEN).open("/attention?step=z&at=how-is-it-made&lesson=attention&stop=7")
+    page = visit.page
+    on, heading = page.locator(".st-key-lesson_next a"), page.locator("#at-how-is-it-made")
+    expect(heading).to_be_in_viewport()
+    expect(on).to_be_in_viewport(ratio=1)
+    bar = page.locator(".st-key-lesson").bounding_box()
+    assert bar["y"] + bar["height"] <= heading.bounding_box()["y"], "the bar lies over nothing that is named"
+    on.click()
+    page.wait_for_url(re.compile("stop=8"))
+    visit.settle()
+    expect(page.locator(".st-key-title h1")).to_be_in_viewport(ratio=1)
+    visit.check()
+
+
 def test_a_step_forgets_what_the_hand_changed_before(visitor):
     visit = visitor(viewport=SCREEN).open(
         "/softmax?temperature=0.125&lesson=attention&stop=3", ready="[data-signature] canvas"

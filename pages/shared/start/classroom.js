@@ -9,6 +9,7 @@
   const EDGE = 24;
   const GUESS = "[class*=st-key-question_]";
   const SHEET = 420; // px of a picture on paper
+  const SHOWN = ["lang", "depth", "present", "slide", "hide", "mine", "lesson", "stop"]; // how a page is shown: nothing of its state
   const html = document.documentElement, sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   const word = (name) => (name === "present" && location.pathname.endsWith("/lesson") ? null : new URLSearchParams(location.search).get(name)); // a list of steps is no slide
@@ -55,12 +56,14 @@
     return groups.sort((a, b) => weight(b) - weight(a)).flat();
   };
 
-  // Which of them: as the address says; else the first; for a step of a lesson its picture, or what its heading begins.
+  // Which of them: as the address says; else the first; for a step of a lesson what its heading begins, or its picture
+  // where the address says how that stands: a step that names the room alone asks first.
   const named = (all) => all.findIndex(({ key }) => key === word("slide"));
+  const set = () => [...new URLSearchParams(location.search).keys()].some((name) => !SHOWN.includes(name));
   const current = (all) => {
     const heading = word("stop") && word("at") ? document.querySelector(["#at-", ".st-key-at-"].map((sign) => sign + CSS.escape(word("at"))).join()) : null;
     const below = ({ holder }) => heading && heading.compareDocumentPosition(holder) & Node.DOCUMENT_POSITION_FOLLOWING;
-    const at = [named(all), all.findIndex(below), word("stop") ? all.findIndex(signature) : -1].find((one) => one >= 0);
+    const at = [named(all), all.findIndex(below), word("stop") && set() ? all.findIndex(signature) : -1].find((one) => one >= 0);
     return at ?? 0;
   };
 
@@ -162,7 +165,7 @@
   const step = (by) => {
     const all = slides(), at = current(all) + by;
     /** @type {HTMLElement | null} */
-    const beyond = document.querySelector(`.st-key-lesson_${by > 0 ? "next" : "back"} a`);
+    const beyond = document.querySelector(by > 0 ? ".st-key-lesson_next a, .st-key-lesson_begin a" : ".st-key-lesson_back a");
     if (by > 0 && all[at] && !all[at].live) delete html.dataset.told; // another guess, its own answer
     if (at >= 0 && at < all.length) to((words) => words.set("slide", all[at].key));
     else if (!coming()) beyond?.click(); // the next stop of the lesson

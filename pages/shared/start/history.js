@@ -62,7 +62,8 @@
     room = now;
     give_up();
     at = wanted();
-    if (!at) return;
+    if (!at && now.endsWith(" null")) return;
+    if (!at) return void document.querySelector(".stMain")?.scrollTo(0, 0); // the step before may have stood further down
     watch.observe(document, { childList: true, subtree: true });
     patience = setTimeout(give_up, 15000);
   };
