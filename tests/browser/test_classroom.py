@@ -4,6 +4,7 @@ picture alone."""
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.test_pages import findings
 from tests.browser.test_rooms import ROOMS
@@ -163,8 +164,10 @@ def test_a_guess_is_answered_by_a_key_and_stays_where_the_address_says(visitor):
     verdict.wait_for(state="attached")
     visit.settle()
     assert not verdict.is_visible(), "it waits"
+    assert asked.get_by_text("Press A for the answer").is_visible()
     page.keyboard.press("a")
     assert verdict.is_visible()
+    assert not asked.get_by_text("Press A for the answer").is_visible()
     assert findings(page) == []
     page.keyboard.press("PageDown")
     page.wait_for_function(f"() => ({SHOWN})().length === 1")
@@ -205,15 +208,21 @@ def test_homes_answer_waits_in_its_title_its_figures_and_its_map(visitor):
     page.keyboard.press("1")
     page.locator("[class*=st-key-verdict_]").wait_for(state="attached")
     visit.settle()
-    shut = page.locator(".st-key-answer, .st-key-answer_bars .stBidiComponent, .st-key-map .stBidiComponent")
-    assert shut.count() == 3
+    shut = page.locator(
+        ".st-key-answer, .st-key-hunt, .st-key-answer_bars .stBidiComponent, .st-key-map .stBidiComponent"
+    )
+    assert shut.count() == 4
+    waits = page.get_by_text("Press A for the answer")
+    expect(waits).to_be_in_viewport(ratio=0.9)
     assert not any(one.is_visible() for one in shut.all())
     assert title.inner_text().strip().endswith("the ball to")
     gap = "e => getComputedStyle(e.querySelector('[data-heading-text]'), '::after').content"
     assert title.evaluate(gap) == '"____"'
     page.keyboard.press("PageDown")
     page.wait_for_url(re.compile("slide=map"))
+    expect(waits).to_be_in_viewport(ratio=0.9)
     page.keyboard.press("a")
+    expect(waits).to_be_hidden()
     page.wait_for_function(f"() => ({SHOWN})().join() === 'map'")
     assert title.inner_text().endswith("Amy")
     visit.check()

@@ -6,13 +6,14 @@ choice stays in the session.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 from pages.shared import address
-from pages.shared.text import N_, _, filled, unmarked
+from pages.shared.text import N_, _, filled, say, unmarked
 
 UNSURE = "?"
 
@@ -110,5 +111,10 @@ def verdict(prediction: Prediction, chosen: str, **values: object) -> None:
     """What is true of a guess, and why."""
     right = chosen in (prediction.answer, *prediction.also)
     opening = _("Right.") if right else "" if chosen == UNSURE else _("Not quite.")
-    with st.container(border=True, key=f"verdict_{prediction.id}"):
-        st.markdown(f"**{opening}** " * bool(opening) + filled(_(prediction.because[chosen]), **values))
+    hiding = address.now("hide") == "answers"
+    with st.container(key=f"judged_{prediction.id}") if hiding else nullcontext():
+        if hiding:
+            with st.container(key=f"waits_{prediction.id}"):
+                say("Your guess is kept. Press A for the answer.")
+        with st.container(border=True, key=f"verdict_{prediction.id}"):
+            st.markdown(f"**{opening}** " * bool(opening) + filled(_(prediction.because[chosen]), **values))

@@ -86,10 +86,16 @@
     return label ? `.st-key-title > .stElementContainer:has(p) { display: none; } .st-key-title::after { content: ${JSON.stringify(label)}; }` : "";
   };
 
+  // Home's map waits with the answer: in its place stands what says so.
+  const unanswered = ({ live }) => {
+    const text = ".st-key-waits_guess", waits = live && html.hasAttribute("data-judged");
+    return waits ? `.stMain ${text} { position: fixed; top: 120px; left: 24px; zoom: ${LEGIBLE}; } ${seen(text.slice(1))}` : "";
+  };
+
   const fill = (all, at) => {
     const { name, holder, live } = all[at], said = spoken(holder);
     const unread = BOXES.filter((box) => box !== said).map((box) => `.stMain ${box}${box}, .stMain ${box}${box} * { visibility: hidden !important; }`);
-    const naming = `${called(all[at])} ${unread.join(" ")}`;
+    const naming = `${called(all[at])} ${unanswered(all[at])} ${unread.join(" ")}`;
     sheet.replaceSync(naming); // the title is as tall as what it says
     const title = tall(".stMain :is(.st-key-title, .st-key-opening)"), words = said ? tall(`.stMain ${said}`) : 0;
     const top = 12 + title + (words && words + 8) + 8, wide = innerWidth - 2 * EDGE, high = innerHeight - top - 12;
