@@ -39,6 +39,8 @@ def test_a_handout_has_a_front_and_an_answer(visitor, room, lang):
     assert len(PAGES.findall(page.pdf(format="A4"))) == 2
     corner = "c => [...c.getContext('2d').getImageData(1, 1, 1, 1).data].slice(0, 3)"
     assert page.locator("[data-signature] canvas").evaluate(corner) == [255, 255, 255], "on white paper"
+    accent = page.locator("[data-signature] input[type=range]").evaluate("e => getComputedStyle(e).accentColor")
+    assert accent == "rgb(11, 87, 208)", "the light theme's: beside a pale one the track is dark"
     page.emulate_media(media="screen")
     page.locator(".st-key-handout_back button").click()
     page.wait_for_url(re.compile(r"^(?!.*print=)"))

@@ -68,6 +68,7 @@ def _words() -> dict[str, str]:
         "who": _(N_("Who moves?")),
         "at": _(N_("position {n}")),
         "turned": _(N_("turned by {n} × {theta} = {angle} rad")),
+        "product": _(N_("{n} × {theta} = {angle} rad")),
         "rad": _(N_("{angle} rad")),
         "between": _(N_("angle between")),
         "part": _(N_("this pair adds {part}")),

@@ -181,9 +181,17 @@ const CLOCKS = {
     pen.globalAlpha = 1;
   },
 
+  // By how much a hand is turned: in as many words as there is room for wherever the slider stands.
+  form({ pen, wide, font, state, meta: { words, places, theta, slider } }, size, most) {
+    const n = Math.max(...places) + slider.stops.length - 1, told = { n, theta: String(Number(theta[state.pair].toPrecision(3))), angle: short(n * theta[state.pair], 2) };
+    pen.font = `400 ${size}px ${font}`;
+    const forms = wide ? [words.turned, words.product] : [];
+    return forms.find((form) => pen.measureText(fill(form, told)).width <= most) ?? words.rad;
+  },
+
   three(view) {
     const { meta, state, radius: r } = view, { words, names, places } = meta, y = 30 + r, shifts = CLOCKS.shifts(view);
-    const small = view.wide ? 13 : 11, most = view.gap - 4, angles = [];
+    const small = view.wide ? 13 : 11, most = view.gap - 4, angles = [], form = CLOCKS.form(view, small - (view.wide ? 1 : 0), most);
     ["q", "k"].forEach((name, i) => {
       const x = view.gap * (i + 0.5), at = places[i] + shifts[i], now = CLOCKS.hand(view, name, shifts[i], state.pair);
       const angle = Math.atan2(now[1], now[0]), turn = at * meta.theta[state.pair];
@@ -194,7 +202,7 @@ const CLOCKS = {
       CLOCKS.stroke(view, x, y, 0.88 * r, angle, view.colours[name]);
       CLOCKS.text(view, `${name} · ${names[i]}`, x, 12, { bold: true, colour: view.colours[name], size: small + 2, most });
       CLOCKS.text(view, fill(words.at, { n: at }), x, y + r + 15, { size: small, most, bold: true });
-      const told = view.wide ? fill(words.turned, { n: at, theta: CLOCKS.theta(view, state.pair), angle: short(turn, 2) }) : fill(words.rad, { angle: short(turn, 2) });
+      const told = fill(form, { n: at, theta: CLOCKS.theta(view, state.pair), angle: short(turn, 2) });
       CLOCKS.text(view, told, x, y + r + 33, { size: small - (view.wide ? 1 : 0), most });
     });
     const x = view.gap * 2.5, between = ((((angles[0] - angles[1]) % TAU) + 1.5 * TAU) % TAU) - TAU / 2;
