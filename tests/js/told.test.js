@@ -47,6 +47,12 @@ test("lines", () => {
   assert.equal(lines.told(view), "n 1 … 3; loss: 6.000 … 4.000. n 2, loss 5.000");
 });
 
+test("a line that is not drawn where the hand is says nothing there", () => {
+  const meta = { x: { title: "n" }, y: { log: false, low: 0, high: 9 }, series: [{ name: "loss" }, { name: "best" }] };
+  const view = { meta, arrays: { xs: numbers([2], 1, 2), values: numbers([1, 2, 2], 6, NaN, 5, 4) }, frame: 0 };
+  assert.equal(lines.spoken(view, 1), "n 2\nbest 4.000");
+});
+
 test("an axis has at least two numbers, on a log scale within one ten as well", () => {
   assert.deepEqual(lines.ticks(1.9, 9.6, true, 6), [2, 5]);
   assert.deepEqual(lines.ticks(8, 200, true, 3), [10, 20, 50, 100, 200]);

@@ -226,7 +226,8 @@ const LINES = {
 
   spoken(view, i) {
     const head = `${view.meta.x.title} ${tick(view.arrays.xs.values[i])}`;
-    return [head, ...view.meta.series.map(({ name }, s) => `${name} ${short(LINES.value(view, s, i))}`)].join("\n");
+    const lines = view.meta.series.map(({ name }, s) => (LINES.shown(view, s, i) ? `${name} ${short(LINES.value(view, s, i))}` : ""));
+    return [head, ...lines].filter(Boolean).join("\n"); // a line that is not drawn there says nothing there
   },
 
   spot(view, i) {
