@@ -17,6 +17,18 @@ from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, filled, prose, say
 
 SHOWN = 6  # links in the list
+BOTH = (  # a heading, what the bars under it are, their key
+    (
+        N_("**The row shares** what is left"),
+        N_("How likely each word is to come next, with the link cut and its weight shared out."),
+        "way_share",
+    ),
+    (
+        N_("**The row stays** as it was"),
+        N_("How likely each word is to come next, with the link cut and the rest of its row as it was."),
+        "way_keep",
+    ),
+)
 
 
 def chase(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
@@ -67,11 +79,10 @@ def _row(room: Room, link: tuple[int, int, int, int], found: cuts.Both) -> None:
 def _words(found: cuts.Both) -> None:
     """The next word, with the link cut in both ways, over the untouched model's."""
     tokens, before = [sentence.called(id) for id in found.ids], found.probs[0]
-    names = (N_("**The row shares** what is left"), N_("**The row stays** as it was"))
-    for column, name, way, probs in zip(st.columns(2), names, ("share", "keep"), found.probs[1:], strict=True):
+    for column, (name, says, key), probs in zip(st.columns(2), BOTH, found.probs[1:], strict=True):
         with column:
             st.markdown(_(name))
-            bars.next_tokens(bars.next_picture(f"way_{way}"), tokens, probs, before, marked=0)
+            bars.next_tokens(bars.next_picture(key, says), tokens, probs, before, marked=0)
 
 
 # ---- which way leaves the model surer ----

@@ -160,6 +160,7 @@ def next_word(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
     ]
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
     follows = room.dial.slider(together=True, hidden=True) if short else None
-    picture = bars.next_picture("next", slider=follows, captions=captions)
+    says = N_("How likely each word is to come next, as hot as this head is.")
+    picture = bars.next_picture("next", says, slider=follows, captions=captions)
     bars.next_tokens(picture, tokens, np.asarray(found.probs), found.before, marked=0)
     bars.explain_dot(tokens)

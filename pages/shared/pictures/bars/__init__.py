@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from pages.shared.pictures import live, palette
-from pages.shared.text import _
+from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
 BARS = live.painter(HERE / "bars.js")
@@ -100,9 +100,10 @@ def next_words(words: list[Word], *, key: str, before: list[float] | None = None
     explain_dot(tokens)
 
 
-def next_picture(key: str, **how: Any) -> live.Picture:
-    """What a picture of the next word is told. how: its slider, captions, receiver."""
-    return live.Picture(key=key, quantity="next_probs", says=_("How likely each word is to come next."), **how)
+def next_picture(key: str, says: str = N_("How likely each word is to come next."), **how: Any) -> live.Picture:
+    """What a picture of the next word is told. says: in English, where a page has several; how: its slider, captions,
+    receiver."""
+    return live.Picture(key=key, quantity="next_probs", says=_(says), **how)
 
 
 def next_tokens(
