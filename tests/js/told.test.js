@@ -51,6 +51,7 @@ test("a line that is not drawn where the hand is says nothing there", () => {
   const meta = { x: { title: "n" }, y: { log: false, low: 0, high: 9 }, series: [{ name: "loss" }, { name: "best" }] };
   const view = { meta, arrays: { xs: numbers([2], 1, 2), values: numbers([1, 2, 2], 6, NaN, 5, 4) }, frame: 0 };
   assert.equal(lines.spoken(view, 1), "n 2\nbest 4.000");
+  assert.equal(lines.csv(view).split("\n")[2], "2,,4");
 });
 
 test("an axis has at least two numbers, on a log scale within one ten as well", () => {

@@ -64,7 +64,7 @@ def _row(station: int) -> str:
 
 def dial(text: sentence.Text) -> controls.Dial:
     stops = numbers.factors(len(text))
-    return controls.Dial("times", N_("The stream ×"), stops, 1.0, shown=tuple(times(x) for x in stops), quiet=True)
+    return controls.Dial("times", N_("The stream, times"), stops, 1.0, shown=tuple(times(x) for x in stops), quiet=True)
 
 
 def times(factor: float) -> str:

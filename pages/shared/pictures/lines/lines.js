@@ -260,7 +260,8 @@ const LINES = {
 
   csv(view) {
     const xs = view.arrays.xs.values, { series, x } = view.meta;
-    const rows = Array.from(xs, (value, i) => [value, ...series.map((_, s) => LINES.value(view, s, i))].join(","));
+    const known = (y) => (Number.isNaN(y) ? "" : y); // not drawn yet: an empty cell
+    const rows = Array.from(xs, (value, i) => [value, ...series.map((_, s) => known(LINES.value(view, s, i)))].join(","));
     return [[quoted(x.title), ...series.map(({ name }) => quoted(name))].join(","), ...rows].join("\n") + "\n";
   },
 
