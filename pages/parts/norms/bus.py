@@ -59,7 +59,7 @@ def _arrows(text: sentence.Text, found: numbers.Bus, answer: str, other: str) ->
         kinds=kinds,
         told=[sentence.called(id, text.subject) for id in found.lens] + [""] * bool(found.rest),
         marked=answer,
-        below=_("what the head would say here"),
+        below=_("what the output head would say here"),
         ends=(unmarked(_("for “«word»”"), word=answer), unmarked(_("for “«word»”"), word=other)),
         chooses="place",
         chosen=_block(layers).now(),
