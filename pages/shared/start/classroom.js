@@ -41,7 +41,14 @@
     return { key: name.slice("st-key-".length), name, holder };
   });
 
-  // What the clicker steps through: every picture, before it what is asked of it; the signature comes first.
+  // Does it stand below the heading that a step of a lesson names?
+  const below = ({ holder }) => {
+    const heading = word("stop") && word("at") ? document.querySelector(["#at-", ".st-key-at-"].map((sign) => sign + CSS.escape(word("at"))).join()) : null;
+    return Boolean(heading && heading.compareDocumentPosition(holder) & Node.DOCUMENT_POSITION_FOLLOWING);
+  };
+
+  // What the clicker steps through: every picture, before it what is asked of it; the signature comes first. A step of a
+  // lesson is one of them, and the next step follows. (Of one's own lesson nobody knows which: all are.)
   const slides = () => {
     /** @type {Slide[]} */
     const shown = [...guesses(), ...pictures().filter(({ holder }) => !holder.closest(GUESS))];
@@ -53,7 +60,9 @@
       if (one.live) groups.push([]);
     }
     const weight = (group) => Number(group.some(signature));
-    return groups.sort((a, b) => weight(b) - weight(a)).flat();
+    groups.sort((a, b) => weight(b) - weight(a));
+    if (!word("stop") || word("lesson") === "mine") return groups.flat();
+    return groups.map((group) => group.filter(below)).find((group) => group.length) ?? groups[0];
   };
 
   // Which of them: as the address says; else the first; for a step of a lesson what its heading begins, or its picture
@@ -61,8 +70,6 @@
   const named = (all) => all.findIndex(({ key }) => key === word("slide"));
   const set = () => [...new URLSearchParams(location.search).keys()].some((name) => !SHOWN.includes(name));
   const current = (all) => {
-    const heading = word("stop") && word("at") ? document.querySelector(["#at-", ".st-key-at-"].map((sign) => sign + CSS.escape(word("at"))).join()) : null;
-    const below = ({ holder }) => heading && heading.compareDocumentPosition(holder) & Node.DOCUMENT_POSITION_FOLLOWING;
     const at = [named(all), all.findIndex(below), word("stop") && set() ? all.findIndex(signature) : -1].find((one) => one >= 0);
     return at ?? 0;
   };
