@@ -21,6 +21,10 @@ from pages.shared.text import N_, _, prose, say, unmarked
 
 FEW = 5  # words at the idea
 TITLES = {"converted": N_("converted, as it is"), "healed": N_("healed")}
+SAYS = {
+    "converted": N_("How likely each word is to come next, with fewer keys, converted as they are."),
+    "healed": N_("How likely each word is to come next, with fewer keys, healed."),
+}
 
 
 def _names(some: tuple[sh.Stop, ...]) -> tuple[str, ...]:
@@ -121,6 +125,7 @@ def _side(of: Text, found: sh.Shared, side: str) -> None:
     shown = slice(None) if with_map else slice(FEW)
     picture = bars.next_picture(
         f"says_{side}",
+        SAYS[side],
         slider=_dial(of).slider(together=True, hidden=with_map),
         captions=None if with_map else _captions(of, found, side),
         released=_dial(of).receive,

@@ -68,7 +68,8 @@ def _told(reading: Reading, silent: volume.Muted) -> None:
     shown = bars.with_answer(now.words, now.asked)
     ids = tuple(word.id for word in shown)
     ghost = frame.cached(subject.chances, sentence.of(reading), subject.UNTOUCHED, ids)
-    bars.next_words(shown, key="left_over", before=list(ghost), answer=before.id)
+    says = N_("How likely each word is to come next, with these heads silent.")
+    bars.next_words(shown, says, key="left_over", before=list(ghost), answer=before.id)
     if not silent:
         prose("heads", "silence")
         return

@@ -202,7 +202,8 @@ def next_word(demo: Demo) -> None:
     say("**The next word**, with head «head» at this volume", head=name_of(demo.layer, demo.head))
     follows = dial(demo).slider(together=True, hidden=True)
     untouched = found.probs[volume.volumes(len(demo.text)).index(1.0)]
-    picture = bars.next_picture("heard", slider=follows, released=dial(demo).receive)
+    says = N_("How likely each word is to come next, with this head so loud.")
+    picture = bars.next_picture("heard", says, slider=follows, released=dial(demo).receive)
     bars.next_tokens(picture, [sentence.called(i, demo.text.subject) for i in found.ids], found.probs, untouched)
     if demo.layer == shape()[0] - 1:
         say("This head stands in the last block: no head comes after it, so only the bars move.")

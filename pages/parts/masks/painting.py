@@ -196,7 +196,8 @@ def next_word(demo: mk.Demo, found: mk.Frames) -> None:
     words = len(found.words) if spine.deep() else AT_IDEA
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
     receive = dial(demo.kind, len(demo.text)).receive
-    picture = bars.next_picture("masked_next", slider=slider(demo, hidden=True), released=receive)
+    says = N_("How likely each word is to come next under this mask.")
+    picture = bars.next_picture("masked_next", says, slider=slider(demo, hidden=True), released=receive)
     tokens = [word.token for word in found.words[:words]]
     bars.next_tokens(picture, tokens, found.probs[:, :words], found.before[:words], marked=0)
     template = N_("p(«word») = «now», untouched «then»")

@@ -121,5 +121,6 @@ def _says(found: mk.Frames, size: controls.Dial, n: int) -> None:
     ]
     st.markdown(f"**{_('Next word')}** · {_('outlined: the untouched model')}")
     follows = size.slider(together=True, hidden=True) if n > 1 else None
-    picture = bars.next_picture("sight_next", slider=follows, captions=captions, released=size.receive)
+    says = N_("How likely each word is to come next, as far as words may look back.")
+    picture = bars.next_picture("sight_next", says, slider=follows, captions=captions, released=size.receive)
     bars.next_tokens(picture, [one.token for one in found.words], found.probs, found.before, marked=0)

@@ -35,7 +35,8 @@ def switch_on(reading: Reading) -> None:
         _block(found, on)
     with right:
         st.markdown(f"**{_('Next word')}**")
-        bars.next_words(list(found.words[:6]), key="parts_next")
+        says = N_("How likely each word is to come next, with these parts alone.")
+        bars.next_words(list(found.words[:6]), says, key="parts_next")
     for part in on:
         prose("model", f"part_{part}")
     best = found.words[0]

@@ -210,7 +210,8 @@ def next_word(demo: Demo) -> None:
     say("**The next word**")
     follows = dial(text).slider(together=True, hidden=True)
     called = [_called(id, text) for id in found.ids]
-    shown = bars.next_picture("louder_next", slider=follows, released=dial(text).receive)
+    says = N_("How likely each word is to come next, with the stream so loud.")
+    shown = bars.next_picture("louder_next", says, slider=follows, released=dial(text).receive)
     untouched = found.probs[numbers.factors(len(text)).index(1.0)]
     bars.next_tokens(shown, called, found.probs, untouched, marked=0)
 

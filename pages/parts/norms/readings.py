@@ -35,6 +35,7 @@ def eps(text: sentence.Text) -> None:
     with left:
         picture = bars.next_picture(
             "loosened",
+            N_("How likely each word is to come next, with this eps in every norm."),
             slider=dial.slider(),
             released=dial.receive,
             captions=[

@@ -45,7 +45,8 @@ def _kept(given: Text) -> None:
     captions = [said.format(loss=f"{loss:.2f}", guess=f"{guess:.2f}") for loss in lost.strengths]
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        picture = bars.next_picture("norm_skip", slider=KEPT.slider(), captions=captions, released=KEPT.receive)
+        says = N_("How likely each word is to come next, with so much of every skip.")
+        picture = bars.next_picture("norm_skip", says, slider=KEPT.slider(), captions=captions, released=KEPT.receive)
         bars.next_tokens(picture, tokens, found.probs, found.probs[-1], marked=0)
     with right:
         prose("norms", "skips", copies=copies, left=f"{0.9**copies:.0%}")

@@ -193,6 +193,10 @@ def senses() -> None:
 
 
 BLANK = "blank_guess"  # the guess
+ENDS = (
+    N_("How likely each word is to come next, after the text as it stands."),
+    N_("How likely each word is to come next, after one blank more."),
+)
 
 
 def guess_blank(text: str) -> str | None:
@@ -231,7 +235,7 @@ def whole_way(text: str) -> None:
                 tools=False,
             )
             if guessed or not i:
-                bars.next_words(list(found.words[:5]), key=f"next_{i}", answer=answer.id)
+                bars.next_words(list(found.words[:5]), ENDS[i], key=f"next_{i}", answer=answer.id)
     if guessed:
         prose("tokens", "blank")
     if spine.deep() and controls.switch("Let it write on", False, key="writing"):

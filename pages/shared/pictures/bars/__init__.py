@@ -92,15 +92,21 @@ def with_answer(words: Sequence[Word], answer: Word) -> list[Word]:
     return shown if answer.id in {word.id for word in shown} else [*shown[:-1], answer]
 
 
-def next_words(words: list[Word], *, key: str, before: list[float] | None = None, answer: int | None = None) -> None:
-    """The likeliest next words. before: the same words' probabilities in the untouched model; answer: its choice."""
+NEXT = N_("How likely each word is to come next.")
+
+
+def next_words(
+    words: list[Word], says: str = NEXT, *, key: str, before: list[float] | None = None, answer: int | None = None
+) -> None:
+    """The likeliest next words. before: the same words' probabilities in the untouched model; answer: its choice; says:
+    as of `next_picture`."""
     marked = next((i for i, word in enumerate(words) if word.id == answer), None)
     tokens = [word.token for word in words]
-    next_tokens(next_picture(key), tokens, np.array([word.p for word in words]), before, marked=marked)
+    next_tokens(next_picture(key, says), tokens, np.array([word.p for word in words]), before, marked=marked)
     explain_dot(tokens)
 
 
-def next_picture(key: str, says: str = N_("How likely each word is to come next."), **how: Any) -> live.Picture:
+def next_picture(key: str, says: str = NEXT, **how: Any) -> live.Picture:
     """What a picture of the next word is told. says: in English, where a page has several; how: its slider, captions,
     receiver."""
     return live.Picture(key=key, quantity="next_probs", says=_(says), **how)

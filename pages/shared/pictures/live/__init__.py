@@ -197,11 +197,9 @@ def mount(
 ) -> None:
     """Put a picture on the page.
 
-    captions: what is written under the picture, one line a frame.
     state: what the picture starts with beside its slider ({"cell": [13, 3]}). triggers: what it may ask for once,
-    without keeping it ("open"). released(name, value) is called before
-    the next run for everything the visitor lets go of; values come from a browser, so the receiver checks them.
-    redraws: as of `Picture`.
+    without keeping it ("open"). captions, released, redraws: as of `Picture`; released values come from a browser, so
+    the receiver checks them.
     """
     now = dict(state or {})
     names = [*now]
@@ -225,9 +223,7 @@ def mount(
         for name in (*names, *triggers)
     }
     renderer(key=key, data=pack(meta, arrays), **callbacks)
-    st.session_state["_drawn"] = address.changes()
-    if slider:
-        st.session_state["_drawn_by"] = _worker()
+    _note(slider)
     if quiet:
         rest(quiet, lambda: None)  # so that there is one
 
@@ -341,6 +337,13 @@ def _worker() -> object:
     if not hasattr(_at_work, "mark"):
         _at_work.mark = object()
     return _at_work.mark
+
+
+def _note(slider: Slider | None) -> None:
+    """What a picture that is drawn now is as new as, and who drew the last one with a slider."""
+    st.session_state["_drawn"] = address.changes()
+    if slider:
+        st.session_state["_drawn_by"] = _worker()
 
 
 def _overtook() -> bool:
