@@ -199,17 +199,14 @@ def mount(
 
     captions: what is written under the picture, one line a frame.
     state: what the picture starts with beside its slider ({"cell": [13, 3]}). triggers: what it may ask for once,
-    without keeping it ("open"). released(name, value) is called before
-    the next run for everything the visitor lets go of; values come from a browser, so the receiver checks them.
-    redraws: as of `Picture`.
+    without keeping it ("open"). released(name, value) is called before the next run for everything the visitor lets
+    go of; values come from a browser, so the receiver checks them. redraws: as of `Picture`.
     """
     now = dict(state or {})
-    names = [*now]
     if captions:
         meta = meta | {"captions": captions}
     if slider:
         now[slider.name] = slider.stops[slider.at]
-        names.append(slider.name)
         meta = meta | {"slider": _dial(slider, key)}
     digest = _digest(meta, arrays)
     shipped, times = _held(key, digest, now)
@@ -222,7 +219,7 @@ def mount(
     quiet = slider.name if slider and slider.quiet and not slider.hidden else ""
     callbacks = {
         f"on_{name}_change": partial(_let_go, key, name, released, name == quiet, redraws.get(name, ()))
-        for name in (*names, *triggers)
+        for name in (*now, *triggers)
     }
     renderer(key=key, data=pack(meta, arrays), **callbacks)
     st.session_state["_drawn"] = address.changes()
