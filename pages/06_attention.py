@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts.attention import chase, findings, tour
 from pages.parts.attention import map as first
 from pages.parts.attention import room as parts
-from pages.shared import frame, spine, story
+from pages.shared import address, frame, spine, story
 from pages.shared.pictures import live
 from pages.shared.text import N_, _, prose
 
@@ -13,7 +13,7 @@ frame.begin()
 
 # What it asks; the text, and the settings in one line.
 spine.opening("06_attention")
-if spine.deep():
+if address.now("depth") == "all":  # who teaches has the note there
     st.caption(_("Architecture · basics, required · 4 of 5 in difficulty · before it: linear layers and softmax"))
 text, examples, line = st.columns([5, 1.3, 3.4], vertical_alignment="bottom")
 with line:

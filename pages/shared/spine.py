@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import address, controls, frame
+from pages.shared import address, controls, frame, headings
 from pages.shared.asks import predict
 from pages.shared.text import N_, _, filled, lang, prose, say, sections
 
@@ -35,8 +35,7 @@ def opening(file: str) -> None:
         said = filled(_("Room «place» of «of» · about «minutes» minutes"), place=place, of=of, minutes=entry.minutes)
         st.markdown(f"{_(entry.asks)} :gray[{said}]")
     if address.now("depth") == "teach" and "teach" in sections(lang(), frame.topic_of(file)):
-        with st.container(border=True, key="teach"):
-            prose(frame.topic_of(file), "teach")
+        headings.fold("For the teacher", lambda: prose(frame.topic_of(file), "teach"))
 
 
 def settings(said: str, *, key: str = "settings") -> Any:

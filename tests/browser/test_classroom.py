@@ -95,6 +95,34 @@ def test_one_picture_fills_the_screen_and_can_be_read(visitor, room):
     visit.check()
 
 
+@pytest.mark.parametrize("slide", ["pairs_losses", "instead_cost"])
+def test_curves_fill_the_slide_and_grow_with_the_screen(visitor, slide):
+    sizes = []
+    for screen in (SCREEN, {"width": 1920, "height": 1080}):
+        visit = visitor(viewport=screen).open(f"/efficient?present=1&slide={slide}", ready=".st-key-deck")
+        visit.page.wait_for_function(f"(key) => ({SHOWN})().join() === key", arg=slide)
+        box = visit.page.locator(f".st-key-{slide}").first.bounding_box()
+        assert 0.8 * screen["height"] <= box["height"] <= screen["height"] - box["y"] + 1
+        title = visit.page.locator(".st-key-title h1").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+        names = visit.page.locator(f".st-key-{slide} .live .legend").first
+        drawn = 13 * names.evaluate("e => e.getBoundingClientRect().height / e.offsetHeight")
+        sizes.append((drawn / screen["height"], title / screen["height"]))
+        visit.check()
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.05), "the same wall, more pixels"
+
+
+@pytest.mark.parametrize("room", ["attention", "norms"])
+def test_the_note_for_the_teacher_leaves_the_first_screen_to_the_picture(visitor, room):
+    visit = visitor(viewport=SCREEN).open(f"/{room}?depth=teach", ready="[data-signature] canvas")
+    page, dial = visit.page, visit.signature().locator("input[type=range]")
+    below = dial.bounding_box()
+    assert below["y"] + below["height"] <= 720
+    page.get_by_text("For the teacher").click()
+    page.locator(".st-key-at-for-the-teacher li").first.wait_for()
+    page.wait_for_url(re.compile("at=for-the-teacher"))
+    visit.check()
+
+
 def test_hover_and_clicks_hit_the_right_cell_of_the_large_picture(visitor):
     visit = present(visitor, "/attention?present=1&slide=picture")
     page, canvas = visit.page, visit.signature().locator("canvas").first

@@ -101,3 +101,12 @@ def test_the_keyboard_reaches_every_point_of_the_plane(visitor):
     visit.page.keyboard.press("Escape")
     assert not plane.locator(".tip").is_visible()
     visit.check()
+
+
+def test_the_sum_of_the_product_has_a_line_of_its_own(visit):
+    page = visit.open("/projections?depth=all", ready=".st-key-product .live canvas").page
+    picture = page.locator(".st-key-product .live")
+    said, dial = picture.locator(".picture .note"), picture.locator(".dial label")
+    assert said.inner_text()
+    below = said.bounding_box()
+    assert below["y"] + below["height"] <= dial.bounding_box()["y"], "it is not written over the slider"

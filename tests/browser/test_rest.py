@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from pages.shared import frame
 from pages.shared.pictures import live
 from tests.bench.load import Visitor
+from tests.browser.gestures import drag
 
 EVERY = [f"/{entry.file[3:]}?depth=all" for entry in frame.entries() if entry.file != "01_home"]
 LOOKS = (  # where other parts of a page speak of the same stop
@@ -221,4 +222,21 @@ def test_the_code_on_the_paper_follows(visit):
     before = code.get_attribute("src")
     let_go(visit)
     expect(code).not_to_have_attribute("src", before)
+    visit.check()
+
+
+def test_random_vectors_stand_with_both_sliders_on_the_first_screen(visitor):
+    visit = visitor(viewport={"width": 1280, "height": 720}).open(
+        "/attention?source=random", ready="[data-signature] canvas"
+    )
+    heat = visit.page.locator(".st-key-tau_dial input[type=range]").bounding_box()
+    assert heat["y"] + heat["height"] <= 720, "what it does is seen"
+
+
+def test_what_is_said_of_random_vectors_follows_the_slider_of_the_second_picture(visit):
+    page = visit.open("/attention?source=random&depth=all", ready=".st-key-mixture .live canvas").page
+    drag(page, page.locator(".st-key-mixture input[type=range]"), 0.5, 0.9)
+    page.wait_for_url(re.compile("d_k="))
+    width = re.search(r"d_k=(\d+)", page.url).group(1)
+    page.get_by_text(f"random vectors of width {width} and").first.wait_for()
     visit.check()

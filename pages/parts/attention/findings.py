@@ -94,6 +94,7 @@ def mixture(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
                 says=_("The output of one token among the values it is mixed from."),
                 slider=room.dial.slider(together=True),
                 released=room.dial.receive,
+                redraws={room.dial.word: (room_of.MAP, room_of.TOUR)} if room.free else {},
             ),
             flat.values,
             room.columns,

@@ -19,6 +19,7 @@ from pages.shared.pictures import bars, live, matrix
 from pages.shared.text import N_, _, filled, prose, say, unmarked
 
 LOW = 294  # pixels for the rows of the map: with its slider it stands on the first screen of a projector
+LOWER = 240  # and with two sliders, below a row of controls
 FEW = 18  # rows: up to here a cell has room for its number
 
 
@@ -94,7 +95,7 @@ def picture(room: Room, head: oh.Head, cell: tuple[int, int] | None) -> None:
         columns=room.columns,
         look=matrix.Look(
             from_zero=True,
-            row_height=min(24, LOW // n) if n <= FEW else None,
+            row_height=min(24, (LOWER if room.free else LOW) // n) if n <= FEW else None,
             tall=LOW,
             strip=_("{row} · entropy {entropy} bits"),
         ),

@@ -272,7 +272,7 @@ def _numbers(typed: str, default: own.Rows, name: str) -> own.Rows:
 
 def _random() -> Callable[[], Room]:
     say("**These vectors are random.** They have learned nothing: here you see what the width d_k alone does.")
-    one, two, three, four = st.columns([2.4, 3, 1, 3], vertical_alignment="bottom")
+    one, two, three, four = st.columns([3.4, 2.8, 1, 1.2], vertical_alignment="bottom")
     with one:
         draw = controls.choice("Drawn from", DRAWS, "normal", key="draw")
     with two:

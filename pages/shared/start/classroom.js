@@ -2,7 +2,8 @@
 // (a clicker) step to the next, Escape leaves, 1 to 9 answer a guess. only=<key>: one picture alone, for a frame in
 // somebody's slides. hide=answers: they wait for "a". print=1: what goes on paper.
 (() => {
-  const LEGIBLE = 1.7; // what is drawn with 12 px is shown with 20
+  const LEGIBLE = 1.7; // what is drawn with 12 px is shown with 20 on a screen of 1280 × 720, and as large on any wall
+  const SCREEN = [1280, 720];
   const TRIED = [2.4, 2.2, 2, 1.85, LEGIBLE, 1.55, 1.4, 1.3, 1.25, 1.1, 1];
   const ASKED = [LEGIBLE, 1.55, 1.4, 1.25]; // words of 16 px stay above 20
   const FULL = 0.6; // of the height: a picture this tall need not be larger
@@ -76,6 +77,7 @@
 
   // ---- one of them on the whole screen ----
   const seen = (name) => `.stMain .${name}.${name}, .stMain .${name}.${name} * { visibility: visible !important; }`;
+  const larger = () => Math.max(1, Math.min(innerWidth / SCREEN[0], innerHeight / SCREEN[1])); // the same wall, more pixels
   const room = () => dispatchEvent(new Event("live-room")); // the pictures look how much there is
   const tall = (selector) => document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
 
@@ -100,7 +102,8 @@
   };
 
   const fill = (all, at) => {
-    const { name, holder, live } = all[at], said = spoken(holder);
+    const { name, holder, live } = all[at], said = spoken(holder), times = larger(), legible = LEGIBLE * times;
+    html.style.setProperty("--wall", String(times)); // what stands above it grows along: style.css
     const unread = BOXES.filter((box) => box !== said).map((box) => `.stMain ${box}${box}, .stMain ${box}${box} * { visibility: hidden !important; }`);
     const naming = `${called(all[at])} ${unanswered(all[at])} ${unread.join(" ")}`;
     sheet.replaceSync(naming); // the title is as tall as what it says
@@ -116,9 +119,9 @@
     // A picture that is wider than its room at this zoom would be cut off at its sides.
     const cut = () => [...live?.querySelectorAll(".scroll, .wide") ?? []].some((box) => box.scrollWidth > box.clientWidth + 1);
     const tried = (zoom) => ({ zoom, shown: Math.min(zoom, high / lay(zoom, high / zoom)), cut: cut() });
-    let best = tried(LEGIBLE);
-    if (best.shown < LEGIBLE || best.cut || (live && lay(LEGIBLE, high / LEGIBLE) * LEGIBLE < FULL * high)) {
-      for (const one of (live ? TRIED : ASKED).map(tried)) {
+    let best = tried(legible);
+    if (best.shown < legible || best.cut || (live && lay(legible, high / legible) * legible < FULL * high)) {
+      for (const one of (live ? TRIED : ASKED).map((zoom) => tried(zoom * times))) {
         if (one.cut === best.cut ? one.shown > best.shown + 0.01 : best.cut) best = one;
       }
     }

@@ -22,7 +22,7 @@ import { escaped, quoted, short } from "../live/numbers.js";
 /** @typedef {import("../live/base.js").Common & Own} Meta */
 
 const LOW = 150; // px: no picture is lower, however little room there is
-const ROOM = { left: 58, right: 14, top: 18, bottom: 40 };
+const ROOM = { left: 58, right: 14, top: 24, bottom: 40 }; // above: the title of the upright axis, then its highest number
 
 function ticks(low, high, log, most) {
   if (log && high / low < 100) { // less than two tens: 1, 2 and 5 of each
@@ -67,7 +67,10 @@ const LINES = {
 
   layout(view) {
     const { meta } = view, { x, y } = meta;
-    view.tall = Math.min(meta.tall, Math.max(LOW, view.ceiling - view.legend.offsetHeight - 10));
+    legend(view, meta.series.map(({ name, dash }, i) => [name, LINES.colour(view, i), dash]));
+    view.legend.hidden = meta.series.length < 2 && !meta.series[0]?.name;
+    const room = view.ceiling - view.legend.offsetHeight - 10; // on a slide curves are as tall as it
+    view.tall = Number.isFinite(room) ? Math.max(LOW, room) : meta.tall;
     const inner = [Math.max(80, view.width - ROOM.left - ROOM.right), view.tall - ROOM.top - ROOM.bottom];
     const part = (value, { low, high, log }) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
     view.px = (value) => ROOM.left + inner[0] * part(value, x);
@@ -75,8 +78,6 @@ const LINES = {
     view.inner = inner;
     view.pen = sized(view.canvas, view.width, view.tall, view.ratio);
     view.still = LINES.axes(view);
-    legend(view, meta.series.map(({ name, dash }, i) => [name, LINES.colour(view, i), dash]));
-    view.legend.hidden = meta.series.length < 2 && !meta.series[0]?.name;
   },
 
   colour(view, i) {

@@ -202,12 +202,10 @@ def mount(
     the receiver checks them.
     """
     now = dict(state or {})
-    names = [*now]
     if captions:
         meta = meta | {"captions": captions}
     if slider:
         now[slider.name] = slider.stops[slider.at]
-        names.append(slider.name)
         meta = meta | {"slider": _dial(slider, key)}
     digest = _digest(meta, arrays)
     shipped, times = _held(key, digest, now)
@@ -220,7 +218,7 @@ def mount(
     quiet = slider.name if slider and slider.quiet and not slider.hidden else ""
     callbacks = {
         f"on_{name}_change": partial(_let_go, key, name, released, name == quiet, redraws.get(name, ()))
-        for name in (*names, *triggers)
+        for name in (*now, *triggers)
     }
     renderer(key=key, data=pack(meta, arrays), **callbacks)
     _note(slider)
