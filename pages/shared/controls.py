@@ -288,13 +288,9 @@ def live_slider(
     redraws: the parts of the page that follow once it rests; while it moves, what holds it does.
     """
     now = live_value(values, default, key=key)
-
-    def receive(name: str, value: Any) -> None:
-        if isinstance(value, int | float) and live.moving(f"{key}_dial") is None:
-            Setting(key, default, readers.near(values)).receive(name, value)
-
+    setting = Setting(key, default, readers.near(values))
     slider = live.Slider(key, _(label), tuple(values), now, tuple(shown))
-    live.dial(slider, key=f"{key}_dial", released=receive, redraws=redraws)
+    live.dial(slider, key=f"{key}_dial", released=setting.receive, redraws=redraws)
     return now
 
 

@@ -117,6 +117,31 @@ def test_a_dial_that_needs_core_leaves_what_a_link_opens(visit, more):
     as_a_link_opens_it(visit)
 
 
+DRAG = "(s) => { s.value = s.max; s.dispatchEvent(new Event('input', { bubbles: true })); }"
+
+
+@pytest.mark.parametrize("leave", ["radio", "menu"])
+def test_a_drag_that_never_ends_leaves_nothing_behind(visit, leave):
+    """The hand is gone before it let go: the next thing that happens shows what the address says."""
+    page = visit.open("/attention?source=random", ready="[data-signature] canvas").page
+    picture = visit.signature().locator("canvas").first
+    calm = picture.get_attribute("aria-label")
+    page.locator("input[data-slider=tau]").evaluate(DRAG)
+    expect(picture).not_to_have_attribute("aria-label", calm)
+    if leave == "radio":
+        page.get_by_role("radio", name="3", exact=True).click()
+        page.wait_for_url(re.compile("seed=3"))
+    else:
+        page.get_by_role("link", name="Many heads, fewer keys").first.click()
+        page.wait_for_url(re.compile("/heads"))
+        visit.settle()
+        page.go_back()
+        page.wait_for_url(re.compile("/attention"))
+    visit.settle()
+    assert "tau" not in page.url
+    as_a_link_opens_it(visit)
+
+
 def test_what_python_changes_afterwards_reaches_every_picture(visit):
     """The slider stood at its default when they were last drawn, and an example takes it back there."""
     page = visit.open("/attention", ready="[data-signature] canvas").page

@@ -287,16 +287,18 @@ def _let_go(
     if isinstance(value, list) and len(value) == 3 and isinstance(value[2], bool):  # from a streaming slider
         seq, value, rest = value
         memory["seq"] = seq if isinstance(seq, int) else 0
-    memory.update(moving=None if rest else value, let_go=(memory.get("now") or {}) | {name: value})
+    memory.update(moving=None, let_go=(memory.get("now") or {}) | {name: value})
     memory.setdefault("hears", {})[name] = value
     alone = address.apart() and st.session_state.get("_drawn") == address.changes() and not _overtook()
     alone = alone and address.passing("print") is None  # the code on the paper says all of the address
-    if released:
+    if released and rest:
         released(name, value)
     if quiet and address.apart():
         _undrawn(key, name)
         _only((_rest_of(name),), alone)
     address.change()
+    if not rest:
+        memory["moving"] = (value, address.changes())
     if parts and rest and not quiet and address.apart():
         _only(parts, alone)
 
@@ -378,5 +380,10 @@ def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None], redr
 
 
 def moving(key: str) -> Any:
-    """The value of a streaming slider while it is dragged, None while it rests: only what rests goes into the address."""
-    return _answers(key).get("moving")
+    """The value of a streaming slider while it is dragged, None while it rests: only what rests goes into the address.
+
+    It counts until something else changes, and for what is drawn meanwhile by itself: whoever leaves the page in the
+    middle of a drag never says that it is over.
+    """
+    value, then = _answers(key).get("moving") or (None, None)
+    return value if address.apart() and then == address.changes() else None
