@@ -94,6 +94,8 @@ def test_a_bias_moves_the_choice_and_no_gate():
     moved = nudged(torch.zeros(3), torch.tensor([0.6, 0.4, 0.0]), 0.01)
     assert moved.tolist() == pytest.approx([-0.01, -0.01, 0.01])
     assert nudged(torch.zeros(2), torch.tensor([0.5, 0.5]), 0.01).tolist() == [0, 0]
+    layers = nudged(torch.zeros(3, 2), torch.tensor([[0.9, 0.1], [0.5, 0.5], [2.0, 4.0]]), 0.5)  # each its own mean
+    assert layers.tolist() == [[-0.5, 0.5], [0, 0], [0.5, -0.5]]
 
 
 @torch.no_grad()

@@ -81,6 +81,7 @@ def test_published_models_of_another_kind_are_written_out_too():
     of = {"d": 24, "f": 70, "V": 101, "b": 9, "h": 6, "p": 7, "c": 3, "T": 65, "k": 11}
     for rows in (t5, vit):
         assert [evaluate(row.formula, of) for row in rows] == [row.each for row in rows]
+    assert [row.name for row in vit][:3] == ["patches", "class token", "positions"]
     body = {"embedding", "attention", "ffn", "norms"}
     assert {row.part for row in t5} == {row.part for row in encoder_decoder(24, 70, 5, 101)} == body
     assert {row.part for row in vit} == body | {"head"}

@@ -137,6 +137,8 @@ def test_places_of_a_text(theirs):
         assert found.bits[place] == pytest.approx(float(-(p * np.log2(p)).sum()), rel=1e-3)
         assert found.nucleus[place] == np.searchsorted(np.sort(p)[::-1].cumsum(), 0.9) + 1
     assert found.widest == int(found.bits[1:].argmax()) + 1
+    assert cuts.Places(np.array([9.0, 1.0, 3.0]), np.ones(3)).widest == 2
+    assert cuts.Places(np.array([9.0]), np.ones(1)).widest == 0  # nothing but the opening sign
 
 
 @pytest.mark.parametrize(("words", "greedy"), [("The dog", -22.04), ("One day, a cat", -11.10)])

@@ -82,6 +82,9 @@ def test_patches_are_squares_of_the_picture_row_by_row():
     assert fm.patch_count() == 14 * 14
     with pytest.raises(ValueError, match="whole patches"):
         fm.patches(picture, 15)
+    for shape in ((4, 6), (6, 4)):  # one side alone does not fit
+        with pytest.raises(ValueError, match="whole patches"):
+            fm.patches(np.zeros(shape), 4)
 
 
 def test_dates():
