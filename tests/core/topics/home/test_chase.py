@@ -78,6 +78,19 @@ def test_writing_ends_where_the_story_or_the_context_does(any_model):
     assert len(writing.write(held, 0.0, 0).flow.tokens) <= model.config.context
 
 
+def test_the_mark_of_the_end_is_no_word_of_the_story():
+    """After its last full stop the model that ships says that the story is over."""
+    said = sentence.of(sentence.read("Tom and Amy were happy. They all went home. The end"))
+    over = writing.ends(said.subject)
+    for temperature in (0.0, 1.0):
+        story = writing.write(said, temperature, 0)
+        written = [step.written.id for step in story.steps if step.written]
+        assert 0 < len(written) < writing.MOST, "it ended"
+        assert not set(written) & set(over)
+        assert len(story.flow.tokens) == len(said) + len(written)
+        assert story.steps[-1].words[0].id in over, "what comes next is the end"
+
+
 @pytest.mark.parametrize(("kept", "decides"), [(0.0, True), (0.49, True), (0.5, False), (0.6, False), (1.2, False)])
 def test_more_than_half_of_a_chance_is_lost_where_less_than_half_is_kept(kept, decides):
     assert chase.Without(sentence.Word(5, "Amy", 0.3), kept).decides is decides

@@ -147,3 +147,12 @@ def test_patients_are_wires_each_once():
     assert len(set(repair.PATIENTS)) == len(repair.PATIENTS)
     with pytest.raises(KeyError):
         repair.run(repair.Demo(TEXT, "nothing", "nothing"))
+
+
+def test_the_size_of_a_line_is_the_root_mean_square_of_what_is_finite():
+    found, seen = repair.run(repair.Demo(TEXT, None)), subject.untouched(TEXT)
+    for name, size in zip(found.lines, found.healthy, strict=True):
+        made = seen[f"block0.{name}"].value
+        finite = made[np.isfinite(made)].astype(np.float64)
+        assert size == pytest.approx(np.sqrt((finite**2).mean()), rel=1e-4), name
+    assert any(np.isinf(seen[f"block0.{name}"].value).any() for name in found.lines), "a mask is among them"
