@@ -8,6 +8,7 @@ import torch
 
 from core.lab import text as sentence
 from core.topics.inference import drafts, squeezed
+from core.whatif import WhatIf
 
 FIRST = sentence.of(sentence.read(sentence.SENTENCE))
 
@@ -85,3 +86,16 @@ def test_what_a_draft_reads_of_the_weights(theirs):
     assert found.head == pytest.approx(head / (head + of("model.layers")))
     assert found.draft == pytest.approx(1 - of("model.layers.5.") / (head + of("model.layers")))
     assert found.head > 0.6, "the page says that it is most of the work"
+
+
+def test_keys_are_rounded_as_the_cache_keeps_them(any_model):
+    """In every family the edited tensors are there, and one bit leaves two levels a row in what is multiplied."""
+    text = sentence.exactly("the dog ran to the", str(any_model.folder))
+    seen = {}
+    watched = [("block0.k_rot", "k_rot"), ("block0.k_norm", "k_norm"), ("block0.k", "k"), ("block0.v", "v")]
+    watch = [(place, lambda x, name=name: seen.setdefault(name, x)) for place, name in watched]
+    edits = squeezed.edits(text.subject, 1, 1)
+    any_model.ours(torch.tensor(text.ids), trace=WhatIf([*edits, *watch]))
+    key = next(name for name in ("k_rot", "k_norm", "k") if name in seen)
+    for name in (key, "v"):
+        assert all(len(set(row)) <= 2 for row in seen[name].flatten(0, -2).tolist()), name
