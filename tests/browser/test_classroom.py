@@ -53,7 +53,8 @@ def present(visitor, address, **options):
 
 
 def to_the_picture(visit):
-    """Past the guess that belongs to it."""
+    """Past the guess that belongs to it, once the page is presented: a guess is seen before that too."""
+    visit.page.locator("html[data-present] .st-key-deck").wait_for()
     visit.page.locator(GUESS).wait_for()
     visit.page.locator("[data-signature] canvas").wait_for(state="attached")
     visit.settle()
