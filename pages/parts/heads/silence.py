@@ -68,7 +68,7 @@ def _told(reading: Reading, silent: volume.Muted) -> None:
     shown = bars.with_answer(now.words, now.asked)
     ids = tuple(word.id for word in shown)
     ghost = frame.cached(subject.chances, sentence.of(reading), subject.UNTOUCHED, ids)
-    says = N_("How likely each word is to come next, with these heads silent.")
+    says = N_("How likely each word is to come next, with these heads silent.") if silent else bars.NEXT
     bars.next_words(shown, says, key="left_over", before=list(ghost), answer=before.id)
     if not silent:
         prose("heads", "silence")

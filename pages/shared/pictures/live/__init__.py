@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
@@ -103,7 +102,7 @@ class Picture:
     the numbers, and the saved file. says: one sentence for those who cannot see it. captions: what is written under
     the picture, one line a frame. signature: this is what the page is remembered by. released(name, value): called
     before the next run for everything the visitor lets go of. redraws: which parts of the page (`part`) follow what is
-    let go of, the nearest first; else what holds the picture does. room: its height on a wide screen, in pixels, kept
+    let go of, in this order; else what holds the picture does. room: its height on a wide screen, in pixels, kept
     free until it is drawn; what stands below does not move then.
     """
 
@@ -128,10 +127,10 @@ class Picture:
     ) -> None:
         """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
         how: dict[str, Any] = {"slider": self.slider, "captions": self.captions, "released": self.released}
-        how["redraws"] = self.redraws
+        how |= {"redraws": self.redraws, "state": state, "triggers": triggers}
         kept = st.container(key=f"room{-(-self.room // 20) * 20}_{self.key}") if self.room else nullcontext()
         with kept:
-            mount(painter, self.key, self._words(painter, meta), arrays, state=state, triggers=triggers, **how)
+            mount(painter, self.key, self._words(painter, meta), arrays, **how)
 
     def told(self, painter: Painter, meta: Mapping[str, object]) -> dict[str, Any]:
         """All that a picture is told which no page ever mounts."""
@@ -193,7 +192,7 @@ def mount(
     triggers: tuple[str, ...] = (),
     captions: list[str] | None = None,
     released: Callable[[str, Any], None] | None = None,
-    redraws: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    redraws: Mapping[str, tuple[str, ...]],
 ) -> None:
     """Put a picture on the page.
 
