@@ -32,13 +32,13 @@ def map_of(room: parts.Room) -> None:
     head, cell = room.still(), room.cell().now()
     with st.container(key="at-map"):
         left, right = st.columns([3, 2], gap="medium")
+        with right:  # first, for it is waited for: the hand knows what it has cut
+            first.beside(room, head, cell)
         with left:
             first.picture(room, head, cell)
             if room.free:
                 parts.heat()
             prose("attention", "heat" if room.demo or chosen.source == "hand" else "wide")
-        with right:
-            first.beside(room, head, cell)
     if room.demo and spine.deep():
         room.dial.rest(lambda: findings.losses(room))
     if room.free:

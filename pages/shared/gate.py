@@ -36,7 +36,7 @@ ROOM = range(80, 660, 20)  # px kept free for a picture until it is drawn: `live
 def _start() -> str:
     """What runs before Streamlit's own scripts. Our style goes along: were it to come with the first run of a page, what
     is already there would move."""
-    names = ("calm", "history", "marks", "results", "glossary", "classroom")
+    names = ("ahead", "calm", "history", "marks", "results", "glossary", "classroom")
     scripts = [(Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in names]
     rooms = "".join(f'.stVerticalBlock[class*="st-key-room{n}_"] {{ min-height: {n - 10}px; }} ' for n in ROOM)
     style = f"{STYLE}\n@media (min-width: 769px) {{ {rooms} }}"

@@ -6,6 +6,7 @@ import test from "node:test";
 import blanks from "../../pages/parts/exam/blanks/blanks.js";
 import wiring from "../../pages/parts/model/wiring/wiring.js";
 import bars from "../../pages/shared/pictures/bars/bars.js";
+import { View } from "../../pages/shared/pictures/live/base.js";
 import lines from "../../pages/shared/pictures/lines/lines.js";
 import matrix from "../../pages/shared/pictures/matrix/matrix.js";
 import stack from "../../pages/shared/pictures/stack/stack.js";
@@ -91,4 +92,12 @@ test("a line with blanks: its code as it is filled, and its lamps; between two c
   assert.equal(blanks.told({ ...view, frame: 1 }), "where(j < i, −3). leak lit, 1%");
   assert.equal(blanks.told({ ...view, frame: 2 }), "where(j < i, −∞). leak dark, none");
   assert.equal(blanks.told({ ...view, meta: { ...meta, lamps: [], waits: "Guess." } }), "where(j < i, 0). Guess.");
+});
+
+test("what Streamlit hands on late stays unsaid where something newer was told ahead of it", () => {
+  const view = { early: ["b", "c", "d"] }, behind = (id) => View.prototype.isAheadOf.call(view, id);
+  assert.deepEqual(["b", "c", "d", "d"].map(behind), [true, true, false, false]);
+  view.early = ["b", "c"];
+  assert.equal(behind("x"), false); // that one came no other way, and counts
+  assert.equal(behind("b"), false);
 });

@@ -58,6 +58,7 @@ class Common(TypedDict):
     tools: bool
     save: str
     key: str
+    page: str
     id: str
     state: dict[str, Any]
     heard: dict[str, Any]  # what was let go before Python chose this state
@@ -137,6 +138,7 @@ class Picture:
         told = self._words(painter, meta) | {
             "save": _("Save the picture"),
             "key": self.key,
+            "page": "",
             "id": self.key,
             "heard": {},
         }
@@ -213,7 +215,7 @@ def mount(
     told = f"{digest}{json.dumps(shipped)}{times}"
     meta = meta | {"save": _("Save the picture"), "heard": _answers(key)["heard"]}
     meta["state"] = {n: v for n, v in shipped.items() if not slider or n != slider.name}
-    meta |= {"key": key, "id": hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}
+    meta |= {"key": key, "page": address.here(), "id": hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}
     quiet = slider.name if slider and slider.quiet and not slider.hidden else ""
     callbacks = {
         f"on_{name}_change": partial(_let_go, key, name, released, name == quiet, redraws.get(name, ()))

@@ -18,7 +18,7 @@ export default function start({ default: painter, styles = [] }) {
   Object.assign(view, { setStateValue() {}, setTriggerValue() {} });
   view.update(meta, arrays);
   view.resume(JSON.parse(document.getElementById("left").textContent));
-  view.update(meta, arrays);
+  view.fit();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => view.update(meta, arrays));
   // In a notebook the page stands in a frame, which is made as tall as the picture.
   const frame = window.frameElement;

@@ -30,6 +30,7 @@ import { Scale, sentences } from "./numbers.js";
  * @property {boolean} tools
  * @property {string} save
  * @property {string} key
+ * @property {string} page
  * @property {string} id
  * @property {Record<string, any>} state
  * @property {Record<string, any>} heard
@@ -87,7 +88,9 @@ export function download(name, blob) {
 export class View {
   frame = 0;
   near = true; // to the screen
+  spoke = false; // it told others where the hand left it, against what Python said
   late = false; // drawn at another frame than it stands at
+  /** @type {string[]} */ early = []; // what it was told before Streamlit came to it
   /** @type {any} */ meta = null; // what Python says: Common and the painter's own
   /** @type {Record<string, Numbers>} */ arrays = {};
   /** @type {Record<string, any>} */ state = {};
@@ -146,10 +149,23 @@ export class View {
     this.resize(true);
   }
 
+  // What Python says, as it arrives; Streamlit says the same when it comes to it.
+  ahead(meta, arrays) {
+    this.early.push(meta.id);
+    this.update(meta, arrays);
+  }
+
+  // Does it show already what Python said after this?
+  isAheadOf(id) {
+    const at = this.early.indexOf(id);
+    this.early.splice(0, at < 0 ? this.early.length : at + 1);
+    return this.early.length > 0;
+  }
+
   update(meta, arrays) {
     const fresh = meta.id !== this.meta?.id;
     Object.assign(this, { meta, arrays });
-    this.readTheme();
+    const looks = this.readTheme();
     if (fresh) {
       this.root.dataset.quantity = meta.quantity;
       this.root.dataset.key = meta.key;
@@ -165,7 +181,7 @@ export class View {
       if (this.stage) this.showStage();
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
-    this.resize(true);
+    this.resize(fresh || looks);
     this.host?.toggleAttribute("data-drawn", true); // a page that arrives waits for it: start/calm.js
     if (fresh) window.dispatchEvent(new Event("live-drawn"));
   }
@@ -226,8 +242,9 @@ export class View {
     this.timers["echo " + name] = setTimeout(() => delete this.awaited[name], wait + 1000);
   }
 
+  // Does the picture look otherwise now?
   readTheme() {
-    const style = getComputedStyle(this.root);
+    const style = getComputedStyle(this.root), before = this.looks;
     const read = (name, otherwise) => style.getPropertyValue(`--st-${name}`).trim() || otherwise;
     this.ink = read("text-color", "#111");
     this.paper = read("background-color", "#fff");
@@ -235,16 +252,14 @@ export class View {
     this.font = read("font", "sans-serif");
     this.zoom = Number(style.getPropertyValue("--live-zoom")) || 1; // drawn small and shown large: in front of a class
     this.room = Number(style.getPropertyValue("--live-room")) || Infinity; // px for the picture and all around it
-    const probe = make("canvas", { width: 1, height: 1 }).getContext("2d");
-    probe.fillStyle = this.paper;
-    probe.fillRect(0, 0, 1, 1);
-    const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
-    this.dark = r + g + b < 384;
+    this.looks = [this.ink, this.paper, this.accent, this.font, this.zoom, this.room].join();
+    if (this.looks !== before) this.dark = isDark(this.paper);
     const scale = this.meta.scale;
     this.scale = scale && new Scale({ ...scale, anchors: scale[this.dark ? "dark" : "light"] });
     const colours = this.meta.colours;
     this.colours = colours ? colours[this.dark ? "dark" : "light"] : {};
     this.root.classList.toggle("dark", this.dark);
+    return this.looks !== before;
   }
 
   resize(force = false) {
@@ -358,7 +373,10 @@ export class View {
     this.range.setAttribute("aria-label", slider.label);
     this.caption.textContent = slider.label;
     keep(this, this.value, slider.shown);
-    if (!this.older(slider.name, slider.stops[slider.at])) this.go(slider.at);
+    if (this.older(slider.name, slider.stops[slider.at])) return;
+    this.go(slider.at);
+    if (this.spoke) this.lead(); // for a hand that has been overruled since
+    this.spoke = false;
   }
 
   buildDial() {
@@ -460,7 +478,9 @@ export class View {
 
   // What is under the hand, or was just let go, is newer than what another picture was told meanwhile.
   tellWhere(name) {
-    if (this.meta?.slider?.name === name && (this.held || name in this.awaited)) this.lead();
+    if (this.meta?.slider?.name !== name || !(this.held || name in this.awaited)) return;
+    this.spoke = true;
+    this.lead();
   }
 
   inSight(near) {
@@ -648,6 +668,14 @@ export function staged(view, ...above) {
   view.canvas.addEventListener("click", (event) => painter.choose?.(view, under(event)));
   view.stage.addEventListener("keydown", (event) => view.keyed(event));
   view.stage.addEventListener("blur", () => view.point(null));
+}
+
+function isDark(colour) {
+  const probe = make("canvas", { width: 1, height: 1 }).getContext("2d");
+  probe.fillStyle = colour;
+  probe.fillRect(0, 0, 1, 1);
+  const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+  return r + g + b < 384;
 }
 
 export const within = (x, n) => Math.max(0, Math.min(n - 1, x));

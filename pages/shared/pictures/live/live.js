@@ -2,10 +2,11 @@
 // data says; painters and styles are fetched when the first picture of their kind is drawn, and kept.
 
 import { View } from "./base.js";
-import { escaped, unpack } from "./numbers.js";
+import { escaped, unpack, words } from "./numbers.js";
 
 const PAGES = new URL("../../../", import.meta.url);
 const VIEWS = new WeakMap(); // root -> View
+const OPEN = new Set(); // the Views on the page
 const PAINTERS = new Map(); // path -> painter, or the promise of one
 const SHEETS = new Map(); // address -> the promise of a style sheet
 
@@ -58,9 +59,25 @@ export default async function ({ data, parentElement, setStateValue, setTriggerV
     if (!view) {
       parentElement.adoptedStyleSheets = sheets;
       VIEWS.set(parentElement, (view = new View(parentElement, painter)));
+      OPEN.add(view);
     }
   }
   Object.assign(view, { setStateValue, setTriggerValue, page: () => alone(view, data) });
-  view.update(meta, arrays);
-  return () => parentElement.isConnected || view.close();
+  if (!view.isAheadOf(meta.id)) view.update(meta, arrays);
+  return () => parentElement.isConnected || closed(view);
 }
+
+function closed(view) {
+  OPEN.delete(view);
+  view.close();
+}
+
+// The same numbers, before Streamlit has drawn the page around them: start/ahead.js.
+window.addEventListener("live-sent", (/** @type {CustomEvent} */ { detail: bytes }) => {
+  const names = ["page", "key", "painter"], { meta } = words(bytes);
+  const same = (view) => view.root.isConnected && names.every((name) => view.meta?.[name] === meta[name]);
+  for (const view of [...OPEN].filter(same)) {
+    const sent = unpack(bytes);
+    view.ahead(sent.meta, sent.arrays);
+  }
+});

@@ -14,11 +14,16 @@ export function half(bits) {
   return Float32Array.from(bits, (b) => halves[b]);
 }
 
-// A block that block.py packed: its words, and its arrays as they were before some of their parts were made smaller.
+// A block that block.py packed: its words, and what it says of its arrays.
+export function words(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+}
+
+// The whole block: its words, and its arrays as they were before some of their parts were made smaller.
 export function unpack(bytes) {
   const copy = bytes.slice(); // aligned: typed arrays may only start on multiples of their size
-  const head = new DataView(copy.buffer).getUint32(0, true);
-  const { meta, arrays } = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + head)));
+  const { meta, arrays } = words(copy);
   const out = {};
   for (const { name, kind, shape, parts } of arrays) {
     const [few, which] = parts.map(({ sent, size, at }) => ({ sent, numbers: new KINDS[sent](copy.buffer, at, size) }));
