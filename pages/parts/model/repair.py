@@ -330,10 +330,9 @@ def _found(room: Room, numbers: dict[str, object], wrong: str, right: str) -> No
 
 def prediction(reading: Reading) -> str | None:
     """What gives a wrong wire away? Every wire is broken once, and what happened is counted."""
-    asked = predict.answer("symptom")
     values: dict[str, object] = {}
     truth = "answer"
-    if asked:
+    if predict.told("symptom"):
         ward = frame.cached(repair.ward, sentence.of(reading))
         truth = "shape" if ward.shapes else "nan" if ward.nans else "answer"
         values = dict(
