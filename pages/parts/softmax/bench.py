@@ -217,7 +217,7 @@ def guess_halved(row: Row) -> None:
         because = dict.fromkeys(because, still)
     prediction = predict.Prediction(
         HALVED,
-        N_("Guess first: at T = «heat» the largest share is «before». Halve T, what does it do?"),
+        N_("Guess first: at T = «heat» the largest share is «before». Halve T: it …"),
         options,
         "more" if grows else "same",
         because,
