@@ -18,7 +18,7 @@ with left:
 with right:
     line = parts.settings()
 demo = parts.shuffle_demo(reading, line)
-parts.prediction(reading)
+parts.prediction(demo)
 
 
 # Shuffle the words. A release runs this part alone.

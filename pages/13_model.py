@@ -24,6 +24,8 @@ def working() -> None:
     with one:
         parts.wires(room)
     with two:
+        if spine.deep():
+            parts.compare_own()
         parts.next_word(room)
         if spine.deep():
             parts.who_reads(room)

@@ -112,7 +112,7 @@ def test_curves_fill_the_slide_and_grow_with_the_screen(visitor, slide):
     assert sizes[1] == pytest.approx(sizes[0], rel=0.05), "the same wall, more pixels"
 
 
-@pytest.mark.parametrize("room", ["attention", "norms"])
+@pytest.mark.parametrize("room", ["attention", "norms", "model"])
 def test_the_note_for_the_teacher_leaves_the_first_screen_to_the_picture(visitor, room):
     visit = visitor(viewport=SCREEN).open(f"/{room}?depth=teach", ready="[data-signature] canvas")
     page, dial = visit.page, visit.signature().locator("input[type=range]")

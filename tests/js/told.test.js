@@ -42,6 +42,18 @@ test("a cut row tells its new weights", () => {
   assert.equal(matrix.told(view), "Amy 1.000");
 });
 
+test("a cell is chosen where somebody hears of it, and nowhere else", () => {
+  for (const [state, chosen, hand] of [[{ cell: null }, [[0, 1]], "pointer"], [{}, [], "default"]]) {
+    const released = [];
+    const view = { meta: { state, paint: false }, state: {}, release: (name, value) => name === "cell" && released.push(value), draw() {} };
+    matrix.choose(view, [0, 1]);
+    assert.deepEqual(released, chosen);
+    assert.equal(matrix.hand(view, [0, 1]), hand);
+    assert.equal(tiles.hand({ meta: { state: {} } }, 1), "default");
+    tiles.choose({ meta: { state: {} }, release: assert.fail }, 1);
+  }
+});
+
 test("lines", () => {
   const meta = { x: { title: "n" }, y: { log: false, low: 0, high: 9 }, series: [{ name: "loss" }] };
   const view = { meta, arrays: { xs: numbers([3], 1, 2, 3), values: numbers([2, 1, 3], 1, 2, 3, 6, 5, 4), moving: numbers([2], 1, 2) }, frame: 1 };

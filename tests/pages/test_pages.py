@@ -2,20 +2,41 @@
 
 import re
 from functools import cache
+from unittest.mock import patch
 
 import pytest
 
-from pages.shared import frame
+from pages.shared import address, frame
+from pages.shared.pictures import matrix
 from pages.shared.text import sections
 from tests.pages.opening import labels, open_page, words
 
 FILES = [entry.file for entry in frame.entries()]
 
 
+HEARD = {}  # (file, key) of a matrix -> does it offer to choose a cell, and does the address keep the one that is chosen
+show = matrix.show
+
+
+def pressed(file):
+    """matrix.show, and a press on two cells of what it shows, of which the page itself hears nothing."""
+
+    def shown(picture, values, **how):
+        show(picture, values, **how)
+        with patch.object(address, "write") as kept:
+            for cell in ([0, 0], [1, 1]):
+                if picture.released:
+                    picture.released("cell", cell)
+        HEARD[file, picture.key] = how.get("cell", matrix.UNHEARD) != matrix.UNHEARD, kept.called
+
+    return shown
+
+
 @cache
 def spoken(file, language):
     """The page as it opens in a language; whoever runs it again finds the same."""
-    return open_page(file, lang=language)
+    with patch.object(matrix, "show", pressed(file)):
+        return open_page(file, lang=language)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -29,6 +50,21 @@ def test_runs_inside_the_frame(file, language):
     said = re.sub(r"`[^`]*`", "", words(app))  # code may speak of them
     assert not re.search(r"\bnan\b|\binf\b", said), "a number that is none"
     assert [label for label in labels(app) if "\\" in label] == [], "Markdown's escapes where nothing reads Markdown"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_cell_can_be_chosen_where_somebody_listens(file):
+    """Else the picture says that one is chosen, and whoever reloads the page finds none."""
+    spoken(file, "en")
+    matrices = {key: both for (page, key), both in HEARD.items() if page == file}
+    assert {key for key, (offered, heard) in matrices.items() if offered != heard} == set()
+
+
+def test_there_are_matrices_in_which_one_chooses_and_others():
+    spoken("06_attention", "en")
+    assert {HEARD["06_attention", key] for key in ("picture", "tour")} == {(True, True)}
+    spoken("16_efficient", "en")
+    assert HEARD["16_efficient", "pairs"] == (False, False)
 
 
 @pytest.mark.parametrize("file", FILES)

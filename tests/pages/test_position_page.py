@@ -62,6 +62,17 @@ def test_the_prediction_is_answered_by_core(choice, opening):
     assert power(float(off)) in text
 
 
+@pytest.mark.parametrize("state", [{"places": "on"}, {"future": "on"}, {"places": "on", "future": "on"}])
+def test_the_guess_says_of_which_setting_it_asks(state):
+    bare, other = words(open_page(PAGE, shuffled="?")), words(open_page(PAGE, shuffled="?", **state))
+    asked, said = "Guess first: no positions, no mask", "Watch a card"
+    assert asked in bare
+    assert said in bare
+    assert asked not in other, "the picture shows another setting"
+    assert said not in other
+    assert "switch positions and mask off, then shuffle" in other
+
+
 @pytest.mark.parametrize(("d", "n"), [(8, 16), (64, 128)])
 def test_the_table_of_sinusoids(d, n):
     meta, arrays = picture(open_page(PAGE, pe_width=str(d), pe_length=str(n)), "sinusoids")

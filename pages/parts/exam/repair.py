@@ -338,4 +338,5 @@ def _table(when: str) -> None:
             flat=28,
             point=tuple(place for place, one in cells.items() if one == now),
         ),
+        cell=None,
     )

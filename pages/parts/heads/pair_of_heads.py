@@ -34,7 +34,7 @@ def digits() -> tuple[int, ...]:
 
 def prediction() -> None:
     """One head instead of two: how much is lost?"""
-    scores = frame.cached(nets.scores, "linear").mean(1) if predict.answer("two") else np.zeros(2)
+    scores = frame.cached(nets.scores, "linear").mean(1) if predict.told("two") else np.zeros(2)
     share = frame.cached(nets.turned, _as_digits(DIGITS)).share
     true = "tenth" if share[0] < 0.2 else "half" if share[0] < 0.8 else "all"
     told = N_(

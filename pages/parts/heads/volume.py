@@ -193,6 +193,7 @@ def views(demo: Demo) -> None:
         columns=sentence.names(demo.text.tokens),
         look=matrix.Look(from_zero=True, row_title=N_("head"), row_role="a", row_height=11),
         row=row,
+        cell=None,
     )
 
 

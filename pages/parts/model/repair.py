@@ -60,6 +60,7 @@ SHORT = {  # the same in seven lines
     "resid_post": "resid_mid + ffn_out",
 }
 BENDS = {"relu": "relu(x)", "gelu": "gelu(x)", "swiglu": FORMULAS["ffn_act"]}  # what becomes of ffn_pre, or of the gate
+TALL = 404  # px of a whole block: it stands on the first screen with its slider
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -128,7 +129,7 @@ def working(reading: Reading) -> Room:
     text = sentence.of(reading)
     wires = frame.cached(repair.wires, text)
     wire = _suspect("wire", wires).now()
-    compare = spine.deep() and controls.switch(COMPARE, False, key="compare_own", help=FAR_OFF)
+    compare = spine.deep() and controls.Setting("compare_own").now()
     found = _cured(repair.Demo(text, wire, wire))
     brief = not spine.deep() and repair.WIRES[wire][0] in parts.LINES
     shown = tuple(line for line in found.lines if line in parts.LINES or not brief)
@@ -153,6 +154,11 @@ def ward(reading: Reading) -> Room:
     fault, suspect = ill[patient - 1], _suspect("suspect", wires).now()
     found = _cured(repair.Demo(text, fault, suspect if suspect == fault else ""))
     return Room(reading.tokens, patient, fault, suspect, found, wires, found.lines, compare)
+
+
+def compare_own() -> None:
+    """The switch beside the wires: above them they would lose the first screen."""
+    controls.switch(COMPARE, False, key="compare_own", help=FAR_OFF)
 
 
 COMPARE = N_("Compare with the untouched model")
@@ -182,7 +188,7 @@ def wires(room: Room) -> None:
             says=_("The lines of one block. Bold ones can be chosen."),
             slider=room.slider(),
             signature=not room.patient,
-            room=0 if room.patient else 237,
+            room=0 if room.patient else TALL + 38 if spine.deep() else 237,
             released=_receive(room),
         ),
         rows,
@@ -193,6 +199,7 @@ def wires(room: Room) -> None:
         measured=" · ".join((_("first block"), *measured) if spine.deep() else measured),
         chosen=at[room.suspect],
         cut=at[room.suspect] if room.right and room.tried else None,
+        tall=None if room.patient else TALL,
     )
 
 
@@ -323,10 +330,9 @@ def _found(room: Room, numbers: dict[str, object], wrong: str, right: str) -> No
 
 def prediction(reading: Reading) -> str | None:
     """What gives a wrong wire away? Every wire is broken once, and what happened is counted."""
-    asked = predict.answer("symptom")
     values: dict[str, object] = {}
     truth = "answer"
-    if asked:
+    if predict.told("symptom"):
         ward = frame.cached(repair.ward, sentence.of(reading))
         truth = "shape" if ward.shapes else "nan" if ward.nans else "answer"
         values = dict(

@@ -81,10 +81,12 @@ def laid(n: int) -> controls.Setting:
     return controls.Setting("order", (), read)
 
 
-def prediction(reading: Any) -> None:
-    """What happens to the outputs? Answered by the measurement, without positions and without the mask."""
-    found = frame.cached(sh.shuffled, sh.Demo(words_of.of(reading)))
-    law = frame.cached(sh.law, sh.Demo(words_of.of(reading)))
+def prediction(demo: sh.Demo) -> None:
+    """What happens to the outputs? Answered by the measurement, without positions and without the mask, whatever the
+    picture shows; where it shows another setting the question says what to switch."""
+    found = frame.cached(sh.shuffled, sh.Demo(demo.text))
+    law = frame.cached(sh.law, sh.Demo(demo.text))
+    bare = not demo.rotation and not demo.mask
     answer = "travel" if found.errors.max() < 1e-3 else "change"
     options = {
         "same": N_("stay in place"),
@@ -105,9 +107,17 @@ def prediction(reading: Any) -> None:
         ),
         "?": N_(
             "Watch a card: the strip under it moves with it and does not change. The largest change is «error»: rounding."
+        )
+        if bare
+        else N_(
+            "With both off the strip under a card moves with it and does not change. The largest change is «error»: rounding."
         ),
     }
-    question = N_("Guess first: no positions, no mask. Shuffle: the outputs …")
+    question = (
+        N_("Guess first: no positions, no mask. Shuffle: the outputs …")
+        if bare
+        else N_("Guess first: switch positions and mask off, then shuffle. The outputs …")
+    )
     numbers = dict(error=power(float(found.errors.max())), unmoved=f"{law.unmoved:.1f}")
     predict.ask(predict.Prediction("shuffled", question, options, answer, because), **numbers)
 

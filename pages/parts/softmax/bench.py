@@ -14,7 +14,7 @@ from core.lab import provenance, subject
 from core.lab import text as sentence
 from core.topics.softmax import lab
 from pages.parts.softmax import swatch
-from pages.shared import controls, frame, headings, readers, spine, story
+from pages.shared import controls, frame, handout, headings, readers, spine, story
 from pages.shared.asks import predict
 from pages.shared.pictures import bars, figures, live, matrix, plane
 from pages.shared.text import N_, _, filled, prose, say
@@ -188,8 +188,12 @@ ADDED = "add100"  # that of the constant
 
 
 def guess_halved(row: Row) -> None:
-    """The temperature is halved: what does the largest share do? The answer is the row's own."""
-    before, after = lab.at(row.scores, 1.0), lab.at(row.scores, 0.5)
+    """The temperature is halved: what does the largest share do? The answer is the row's own.
+
+    On the page it is halved from 1, wherever the slider stands; on paper from where the picture stands.
+    """
+    heat = HEAT.now() if handout.wanted() else 1.0
+    before, after = lab.at(row.scores, heat), lab.at(row.scores, heat / 2)
     grows = after - before > 0.0005
     options = {
         "less": N_("gets smaller"),
@@ -198,15 +202,13 @@ def guess_halved(row: Row) -> None:
         "all": N_("becomes 1"),
     }
     because = {
-        "less": N_(
-            "Smaller numbers, smaller shares? All scores grow: dividing by ½ doubles them. «after», from «before»."
-        ),
+        "less": N_("Smaller numbers, smaller shares? All scores grow: half of T doubles them. «after», from «before»."),
         "same": N_(
             "True, all are divided alike and their ratio stays. But softmax looks at distances, and they double: «before» becomes «after»."
         ),
-        "more": N_("Dividing by ½ doubles every distance, and the leader gains: «before» becomes «after»."),
+        "more": N_("Half of T doubles every distance, and the leader gains: «before» becomes «after»."),
         "all": N_("It grows, that is right, but the others keep something: «before» becomes «after», never quite 1."),
-        "?": N_("Dividing by ½ doubles every distance, and the leader gains: «before» becomes «after»."),
+        "?": N_("Half of T doubles every distance, and the leader gains: «before» becomes «after»."),
     }
     if not grows:
         still = N_(
@@ -215,13 +217,13 @@ def guess_halved(row: Row) -> None:
         because = dict.fromkeys(because, still)
     prediction = predict.Prediction(
         HALVED,
-        N_("Guess first: the largest share is «before». Halve T, what does it do?"),
+        N_("Guess first: at T = «heat» the largest share is «before». Halve T: it …"),
         options,
         "more" if grows else "same",
         because,
         also=("all",) if after > 0.9995 else (),
     )
-    predict.ask(prediction, before=f"{before:.3f}", after=f"{after:.3f}")
+    predict.ask(prediction, heat=f"{round(heat, 2):g}", before=f"{before:.3f}", after=f"{after:.3f}")
 
 
 def guess_added(row: Row) -> None:

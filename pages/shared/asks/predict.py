@@ -90,6 +90,11 @@ def answer(id: str) -> str | None:
     return _guesses().get(id)
 
 
+def told(id: str) -> bool:
+    """Is the answer said on this page: guessed before, or printed? What it is costs a computation in some rooms."""
+    return answer(id) is not None or address.passing("print") == "1"
+
+
 def forget(*ids: str) -> None:
     """Ask again: another text, another question."""
     for id in ids:

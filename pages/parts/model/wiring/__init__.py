@@ -47,6 +47,7 @@ class Meta(Dressed):
     whole: bool
     lit: list[int] | None
     cut: int | None
+    tall: int | None
 
 
 def show(
@@ -62,11 +63,13 @@ def show(
     lit: list[int] | None = None,
     chosen: int | None = None,
     cut: int | None = None,
+    tall: int | None = None,
 ) -> None:
     """values: (row,) or (frame, row), drawn on a log scale between `ends`; NaN draws nothing. ghost: (row,), outlines.
 
     arcs: (from, to) rows. whole: the values are whole numbers. lit: the row to light in each frame.
-    cut: the row whose arc is drawn as torn. A click on a row that is a wire releases "row", its index.
+    cut: the row whose arc is drawn as torn. tall: the height of all lines together, where a screen is wide: many of them
+    move together. A click on a row that is a wire releases "row", its index.
     """
     numbers = np.full((1, len(rows)), np.nan) if values is None else np.atleast_2d(values)
     arrays = {"values": numbers.astype(np.float64 if whole else np.float32)}
@@ -81,6 +84,7 @@ def show(
         "whole": whole,
         "lit": lit,
         "cut": cut,
+        "tall": tall,
     }
     state = {"row": chosen} if any(row.wire for row in rows) else None
     picture.mount(WIRING, meta, arrays, state=state)

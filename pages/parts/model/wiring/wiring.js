@@ -19,6 +19,7 @@ import { quoted, sentences, short } from "../../../shared/pictures/live/numbers.
  * @property {boolean} whole
  * @property {number[] | null} lit
  * @property {number | null} cut
+ * @property {number | null} tall
  */
 /** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
 
@@ -34,7 +35,8 @@ const WIRES = {
     const { rows, arcs } = view.meta, pen = view.canvas.getContext("2d");
     let y = view.meta.measured ? 20 : 4;
     const titles = TITLE * rows.filter((row) => row[3]).length; // in front of a class lines move together, words stay large
-    view.line = Math.max(CLOSE, Math.min(LINE, (view.ceiling - y - titles - 4) / rows.length));
+    const narrow = view.width < NARROW, room = Math.min(view.ceiling, narrow ? Infinity : view.meta.tall ?? Infinity);
+    view.line = Math.max(CLOSE, Math.min(LINE, (room - y - titles - 4) / rows.length));
     view.tops = rows.map((row) => {
       if (row[3]) y += TITLE;
       const top = y;
@@ -51,7 +53,7 @@ const WIRES = {
       lanes[lane] = to;
       return lane;
     });
-    const narrow = view.width < NARROW, widest = (i, font, most) => {
+    const widest = (i, font, most) => {
       pen.font = font;
       return Math.min(most, Math.max(...rows.map((row) => pen.measureText(row[i]).width)) + 10);
     };

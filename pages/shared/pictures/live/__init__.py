@@ -127,6 +127,8 @@ class Picture:
         triggers: tuple[str, ...] = (),
     ) -> None:
         """Put it on the page as this painter draws it. meta: the painter's own words, beside those of every picture."""
+        if (state or triggers) and self.released is None:
+            raise ValueError(f"nobody hears what is chosen in {self.key!r}")
         how: dict[str, Any] = {"slider": self.slider, "captions": self.captions, "released": self.released}
         how |= {"redraws": self.redraws, "state": state, "triggers": triggers}
         kept = st.container(key=f"room{-(-self.room // 20) * 20}_{self.key}") if self.room else nullcontext()

@@ -15,6 +15,7 @@ from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
 MATRIX = live.painter(HERE / "matrix.js")
+UNHEARD = (-1, -1)  # the chosen cell of a matrix where nobody listens: none can be chosen
 EXACT = 250_000  # cells shipped as float32; beyond, float16 keeps three digits at half the bytes
 
 
@@ -101,12 +102,13 @@ def show(
     row: int | Sequence[int] | None = None,
     cut: Cut | None = None,
     shut: np.ndarray | None = None,
-    cell: tuple[int, int] | None = None,
+    cell: tuple[int, int] | None = UNHEARD,
     paint: bool = False,
 ) -> None:
     """Draw `values`, (row, column) or (frame, row, column), with one frame for each stop of the slider.
 
-    row: the one to follow until a cell is chosen, or one for each frame. cut: drawn with its cell crossed out.
+    cell: the chosen one, None before; a click releases "cell". Left out, nobody listens, and none can be chosen.
+    row: the one to follow until a cell is chosen or pointed at, or one for each frame. cut: drawn with its cell crossed out.
     entropy: (frame, row), in bits. shut: (row, column) or (frame, row, column), True where nothing may be; these cells
     are hatched. paint: pressing and dragging opens and closes cells, and "paint" is released once: `stroke` reads it.
     """
@@ -114,14 +116,23 @@ def show(
     frames = values if values.ndim == 3 else values[None]
     arrays, packed = _arrays(frames, shut, entropy, cut, paint)
     meta: Meta = {
-        **_dressed(look, frames, paint, cut),
+        **_dressed(look, frames, _keys(paint, cell), cut, paint),
         "rows": rows,
         "columns": columns,
         "packed": packed,
         "row": list(row) if isinstance(row, Sequence) else row,
     }
-    state, asks = {"cell": list(cell) if cell else None}, ("paint",) if paint else ()
-    picture.mount(MATRIX, meta, arrays, state=state, triggers=asks)
+    state = None if cell == UNHEARD else {"cell": list(cell) if cell else None}
+    picture.mount(MATRIX, meta, arrays, state=state, triggers=("paint",) if paint else ())
+
+
+def _keys(paint: bool, cell: tuple[int, int] | None) -> str:
+    """What the keyboard can do here."""
+    if paint:
+        return _("Arrow keys move from cell to cell, Enter opens or closes one.")
+    if cell == UNHEARD:
+        return _("Arrow keys move from cell to cell.")
+    return _("Arrow keys move from cell to cell, Enter chooses one.")
 
 
 STROKE = re.compile(r"[01]:(\d{1,3}-[0-9a-f]{1,64}_?)+")
@@ -139,7 +150,7 @@ def stroke(value: Any, rows: int, columns: int) -> tuple[frozenset[tuple[int, in
     return (frozenset(cells), value[0] == "1") if inside else None
 
 
-def _dressed(look: Look, frames: np.ndarray, paint: bool, cut: Cut | None) -> Dressed:
+def _dressed(look: Look, frames: np.ndarray, keys: str, cut: Cut | None, paint: bool) -> Dressed:
     return {
         "paint": paint,
         "cut": {"cell": list(cut.cell), "strip": cut.strip} if cut else None,
@@ -162,9 +173,7 @@ def _dressed(look: Look, frames: np.ndarray, paint: bool, cut: Cut | None) -> Dr
             "tells": _("{row} → {column}: {value}"),
             "told": _("{rows} by {columns} cells; the largest is {row}, {column}: {value}"),
             "closed": _(look.closed),
-            "keys": _("Arrow keys move from cell to cell, Enter opens or closes one.")
-            if paint
-            else _("Arrow keys move from cell to cell, Enter chooses one."),
+            "keys": keys,
         },
     }
 

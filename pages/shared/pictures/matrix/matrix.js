@@ -57,9 +57,15 @@ function moving(view) { // what is shut changes with the slider
   return view.arrays.shut?.shape.length === 3;
 }
 
-function followed(view) { // the chosen cell's row, else the one that Python follows, perhaps from frame to frame
-  const { row } = view.meta;
-  return view.state.cell?.[0] ?? (Array.isArray(row) ? row[view.frame] : row);
+function heard(view) { // somebody listens which cell is chosen, and the address keeps it
+  return "cell" in (view.meta.state ?? {});
+}
+
+// The chosen cell's row; under a strip for which none can be chosen the one that is pointed at; else the one that Python
+// follows, perhaps from frame to frame.
+function followed(view) {
+  const { row } = view.meta, pointed = view.meta.strip && !heard(view) ? view.cursor : null;
+  return (view.state.cell ?? pointed)?.[0] ?? (Array.isArray(row) ? row[view.frame] : row);
 }
 
 // A row is shown as it is after the cut while its cell is chosen: between a click and Python's answer it is not.
@@ -110,6 +116,7 @@ const MATRIX = {
     view.cells = { values, packed: (square * (square + 1)) / 2, rows, columns, alike: shape[0] === 1 };
     view.cutRow = -1;
     if (!view.painting) view.stroke = null;
+    if (!heard(view)) view.state.cell = null;
     if (view.state.cell && (view.state.cell[0] >= rows || view.state.cell[1] >= columns)) view.state.cell = null;
   },
 
@@ -325,7 +332,7 @@ const MATRIX = {
   },
 
   hand(view, cell) {
-    return cell ? (view.meta.paint ? "crosshair" : "pointer") : "default";
+    return !cell ? "default" : view.meta.paint ? "crosshair" : heard(view) ? "pointer" : "default";
   },
 
   spot(view, [row, column]) {
@@ -398,6 +405,7 @@ const MATRIX = {
       MATRIX.lift(view);
       return view.announce(spoken(view, ...cell));
     }
+    if (!heard(view)) return;
     view.release("cell", cell);
     view.draw();
   },

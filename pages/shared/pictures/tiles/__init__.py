@@ -1,4 +1,4 @@
-"""Small multiples: many matrices in one canvas, one click chooses."""
+"""Small multiples: many matrices in one canvas. A click chooses one, where somebody listens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypedDict
 import numpy as np
 
 from pages.shared.pictures import live, palette
-from pages.shared.text import _
+from pages.shared.text import N_, _
 
 HERE = Path(__file__).parent
 TILES = live.painter(HERE / "tiles.js")
@@ -35,8 +35,16 @@ def show(
     chosen: int | None = None,
     most: int = 92,
 ) -> None:
-    """values: (tile, row, column), weights between 0 and 1; `columns` tiles side by side, each at most `most` pixels. Releases
-    "tile", an index."""
+    """values: (tile, row, column), weights between 0 and 1; `columns` tiles side by side, each at most `most` pixels.
+
+    Releases "tile", an index, where the picture has a receiver; else none can be chosen.
+    """
+    heard = picture.released is not None
+    keys = (
+        N_("Arrow keys move from one to the next, Enter chooses.")
+        if heard
+        else N_("Arrow keys move from one to the next.")
+    )
     meta: Meta = {
         "columns": columns,
         "names": names,
@@ -44,9 +52,9 @@ def show(
         "scale": palette.scale(palette.WEIGHTS, 0.0, 1.0),
         "colours": palette.roles(quiet="quiet"),
         "words": {
-            "keys": _("Arrow keys move from one to the next, Enter chooses."),
+            "keys": _(keys),
             "tells": _("{name}, {i} of {n}; the largest is row {row}, column {column}: {value}"),
         },
         "tools": False,
     }
-    picture.mount(TILES, meta, {"values": values.astype(np.float16)}, state={"tile": chosen})
+    picture.mount(TILES, meta, {"values": values.astype(np.float16)}, state={"tile": chosen} if heard else None)

@@ -1,4 +1,4 @@
-// Many small matrices in one canvas. A click, or Enter on the keyboard, chooses one.
+// Many small matrices in one canvas. A click, or Enter on the keyboard, chooses one, where somebody listens.
 
 import { make, sized, staged, within } from "../live/base.js";
 import { fill, short } from "../live/numbers.js";
@@ -81,12 +81,12 @@ const TILES = {
     return x % step < view.side && Math.floor(x / step) < columns && i >= 0 && i < view.n ? i : null;
   },
 
-  hand(_view, i) {
-    return i === null ? "default" : "pointer";
+  hand(view, i) {
+    return i !== null && "tile" in view.meta.state ? "pointer" : "default";
   },
 
   choose(view, i) {
-    if (i === null) return;
+    if (i === null || !("tile" in view.meta.state)) return;
     view.release("tile", i);
     view.draw();
     view.announce(TILES.spoken(view, i));
