@@ -19,7 +19,7 @@ from core.trace import SILENT, Quantity, Trace, to_numpy
 from core.watch import overhear
 from core.whatif import Change, WhatIf
 
-VOLUMES = tuple(round(0.04 * k, 2) for k in range(51))  # 0: silent, 1: untouched, 2: twice as loud
+VOLUMES = tuple(k / 25 for k in range(51))  # 0: silent, 1: untouched, 2: twice as loud
 COARSE = VOLUMES[::5]
 LONG = 64  # tokens: beyond, every fifth stop is computed
 AT_ONCE = 2048  # tokens in one batched pass

@@ -32,7 +32,7 @@ GATED = Quantity(
 )
 
 WIDTH = 24  # of the states
-RADII = tuple(round(0.4 + 0.04 * i, 2) for i in range(51))  # 0.4 to 2.4, 1 among them
+RADII = tuple(i / 25 for i in range(10, 61))  # 0.4 to 2.4, 1 among them
 KEEPS = (0.5, 0.75, 0.9, 0.97)  # how much of its old state a GRU keeps, before it has seen a word
 TIMES = (1, 2, 4, 8)
 LONGEST = 128  # tokens: the last ones of a longer text
