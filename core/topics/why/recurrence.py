@@ -124,7 +124,7 @@ def fading(demo: Demo) -> Fading:
 
 def _by_distance(norms: Tensor) -> np.ndarray:
     """(..., token) -> (..., distance), the last word's own being one. Where it is zero, nothing can be compared."""
-    return to_numpy((norms / norms[..., -1:].clamp_min(1e-300)).flip(-1))
+    return to_numpy((norms / norms[..., -1:].clamp_min(torch.finfo(norms.dtype).tiny)).flip(-1))
 
 
 def words_of(text: Text) -> Tensor:
@@ -231,7 +231,7 @@ def white(n: int, generator: torch.Generator) -> Tensor:
 def _cut_to(weights: Tensor, inside: Tensor) -> Tensor:
     """The upper left corner of each matrix, brought back to a largest eigenvalue of one."""
     weights = weights * inside[:, :, None] * inside[:, None, :]
-    return weights / torch.linalg.eigvals(weights).abs().amax(-1).clamp_min(1e-9)[:, None, None]
+    return weights / torch.linalg.eigvals(weights).abs().amax(-1)[:, None, None]
 
 
 def _readable(states: Tensor, x: Tensor) -> Tensor:
