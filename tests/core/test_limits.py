@@ -356,3 +356,13 @@ def test_other_ends_of_what_can_be_waited_for():
     ranks = {n: np.diff(fewer_keys.offered(one)[4:-1]) for n, one in texts.items()}
     assert {n: set(steps.tolist()) for n, steps in ranks.items()} == {64: {1}, 65: {4}, 128: {4}, 129: {8}}
     assert [len(needed.computed(n)) for n in (18, 19, 36, 37)] == [49, 25, 25, 17]
+
+
+@pytest.mark.parametrize(
+    ("family_name", "said"),
+    [("gpt2", "n_head 5 does not divide n_embd 24"), ("llama", "num_attention_heads 5 does not divide hidden_size 24")],
+)
+def test_a_width_that_heads_do_not_divide_is_told_in_the_family_s_words(family_name, said):
+    sizes = dict(d_model=24, n_layers=1, n_heads=5, d_ff=8, vocab_size=9, context=4)
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        config.ModelConfig(**sizes, family=family_name)
