@@ -132,7 +132,7 @@ def both(text: Text, cell: tuple[int, int, int, int]) -> Both:
     traces = [subject.run(text, change, (weights, "next_probs")) for change in changes]
     probs = np.stack([trace["next_probs"].value for trace in traces])
     most = probs.max(0)
-    most[probs[0].argmax()] = 2.0
+    most[probs[0].argmax()] = np.inf
     ids = np.argsort(-most, kind="stable")[:SHOWN]
     rows = np.stack([trace[weights].value[head, query] for trace in traces])
     return Both(rows, tuple(int(i) for i in ids), probs[:, ids])

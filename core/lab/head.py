@@ -25,7 +25,6 @@ from core.whatif import Change, Edit, WhatIf
 
 STEPS = ("scores", "scaled", "masked", "weights", "z")
 TEMPERATURES = tuple(temperatures())
-AT_ONCE = 2048  # tokens in one batched pass
 NAMES = ("q", "k", "v", "q_norm", "k_norm", "q_rot", "k_rot", "allowed", *STEPS)
 
 
@@ -150,7 +149,7 @@ def _everywhere(demo: Demo) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     def keep(name: str, head: int) -> Edit:
         return f"block{demo.layer}.{name}", overhear(seen[name], lambda x: x[..., head, :, :])
 
-    model, at_once = subject.model(demo.text.subject), max(1, AT_ONCE // len(demo.text))
+    model, at_once = subject.model(demo.text.subject), subject.at_once(len(demo.text))
     plain = Change(demo.scaling, demo.mask).edits(model.config.head_dim)
     for part in torch.tensor(TEMPERATURES).split(at_once):  # type: ignore[no-untyped-call]
         heat = ("block*.scaled", partial(_cooled, part))

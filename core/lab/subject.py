@@ -22,6 +22,7 @@ from core.whatif import Change
 
 STORIES = ASSETS / "data" / "stories.txt"
 UNTOUCHED = Change()
+AT_ONCE = 2048  # tokens in one batched pass
 
 
 def model(subject: str = FIRST) -> Decoder:
@@ -41,6 +42,11 @@ def _loaded(subject: str) -> Decoder:
 
 def config(subject: str = FIRST) -> ModelConfig:
     return model(subject).config
+
+
+def at_once(n: int) -> int:
+    """How many texts of n tokens are run in one batched pass: one at least."""
+    return max(1, AT_ONCE // n)
 
 
 def untouched(text: Text) -> Trace:

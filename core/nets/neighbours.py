@@ -23,7 +23,7 @@ FILE = ASSETS / "models" / "neighbours" / "model.safetensors"
 DIGITS, PLACES, WIDTH, WIDE = 10, 12, 32, 64
 HEADS, SEEDS = (1, 2, 4, 8, 16, 32), (0, 1, 2)
 ROWS = 512  # of digits that nobody has trained on
-VOLUMES = tuple(round(0.02 * k, 2) for k in range(56))  # of one head's output: 0 is silent, 1 as trained
+VOLUMES = tuple(k / 50 for k in range(56))  # of one head's output: 0 is silent, 1 as trained
 READERS = ("linear", "ffn")  # what stands between attention and the answer
 
 

@@ -173,3 +173,41 @@ def test_code_beside_the_weights_is_not_run(saved):
     edit_config(folder, auto_map={"AutoModelForCausalLM": "evil.Model"})
     (folder / "evil.py").write_text("raise SystemExit('code was run')")
     load(folder)
+
+
+def test_what_is_supported_is_told_by_plain_names(saved):
+    folder, _ = saved("llama")
+    rewrite(folder, lambda tensors: tensors | {"model.norm.weight": torch.ones(24).to(torch.int8)})
+    with pytest.raises(ValueError, match=r"is int8; supported: [a-z0-9]+(, [a-z0-9]+)*$") as told:
+        load(folder)
+    named = set(str(told.value).split("supported: ")[1].split(", "))
+    assert named == {"float16", "bfloat16", "float32", "float64"}
+
+
+@pytest.mark.parametrize(("long", "error"), [(255, FileNotFoundError), (256, ValueError)])
+def test_a_shard_s_name_is_one_that_a_file_can_have(saved, long, error):
+    folder, _ = saved("llama")
+    (folder / "model.safetensors").unlink()
+    name = "a" * (long - len(".safetensors")) + ".safetensors"
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": name}}))
+    with pytest.raises(error, match="missing" if error is FileNotFoundError else "not a safetensors file"):
+        load(folder)
+
+
+@pytest.mark.parametrize("written", ['{"weight_map": 3}', "[]", "{}"])
+def test_an_index_without_a_map_is_refused(saved, written):
+    folder, _ = saved("llama")
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(written)
+    with pytest.raises(ValueError, match="no weight_map"):
+        load(folder)
+
+
+@pytest.mark.parametrize("name", ["mixtral", "qwen3_moe"])
+def test_experts_are_found_under_their_family_s_names(saved, name):
+    folder, expected = saved(name)
+    torch.testing.assert_close(load(folder)(IDS), expected, rtol=1e-3, atol=1e-3)
+    rewrite(folder, lambda tensors: {n: t for n, t in tensors.items() if not n.endswith("gate.weight")})
+    part = {"mixtral": "block_sparse_moe", "qwen3_moe": "mlp"}[name]
+    with pytest.raises(ValueError, match=rf"layers\.\d\.{part}\.gate\.weight is missing"):
+        load(folder)

@@ -146,3 +146,47 @@ def test_lists_and_nulls_survive_the_short_form():
 )  # fmt: skip
 def test_a_damaged_link_is_no_config(text):
     assert presets.restore(text) is None
+
+
+def test_brackets_that_were_closed_do_not_count():
+    """Shallow lists first, then one of 41: too deep; closing and opening again is not."""
+    shut = "[" + "[],{}," * 30
+    with pytest.raises(presets.Unreadable) as refused:
+        presets.parse(shut + "[" * 40 + "]" * 40 + "]")
+    assert refused.value.reason == "deep"
+    with pytest.raises(presets.Unreadable) as refused:
+        presets.parse(shut + "[" * 39 + "]" * 39 + "]")
+    assert refused.value.reason == "object"
+
+
+def test_a_window_is_told_of_the_family_that_has_one():
+    sizes = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=4, vocab_size=100)
+    for family in ("mistral", "llama", "qwen2", "qwen3"):
+        told = presets.compact(sizes | {"model_type": family, "sliding_window": 128})
+        assert ("sliding_window.128" in told) == (family == "mistral")
+        assert told.startswith(f"{family}~")
+        assert presets.restore(told)["hidden_size"] == 64
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (3, "3"), (True, "true"), (None, "null"), (4.0, "4"), (4.5, ""), ("x", ""), ([], ""), ([0, 2, 9999], "l0-2-9999"),
+        ([10_000, -1, 1.0, True], ""), ([1, "a", 3], "l1-3"), ({}, ""),
+    ],
+)  # fmt: skip
+def test_how_a_value_is_spelled(value, said):
+    assert presets._spell(value) == said
+    if said:
+        assert presets._understood(said) == (value if not isinstance(value, list) else [v for v in value if v != "a"])
+
+
+@pytest.mark.parametrize("text", ["", "l", "l1-", "1.5", "-1", "1234567890123", "²", "True", "l1-x"])
+def test_what_is_no_value(text):
+    assert presets._understood(text) is presets._NOTHING
+
+
+def test_twelve_digits_are_a_number():
+    assert presets._understood("123456789012") == 123_456_789_012
+    assert presets.restore("llama~foo.3") is None
+    assert presets.restore("t5~hidden_size.64") is None

@@ -266,3 +266,54 @@ def test_half_and_twice_the_temperature_are_stops():
     assert {0.5, 1.0, 2.0} <= set(lab.TEMPERATURES)
     assert len(lab.TEMPERATURES) == 49
     assert lab.at((2.0, 1.0, 0.1), 0.5) == pytest.approx(np.exp(4) / (np.exp(4) + np.exp(2) + np.exp(0.2)))
+
+
+def test_colours_go_round_the_circle_at_one_strength():
+    for n in (1, 3, 6):
+        made = lab.colours(n)
+        assert made.shape == (n, 3)
+        np.testing.assert_allclose(made.max(1), 0.92 * 255)
+        np.testing.assert_allclose(made.min(1), 0.92 * (1 - 0.78) * 255)
+    assert lab.colours(3).argmax(1).tolist() == [0, 1, 2], "red, green, blue"
+
+
+def test_the_largest_in_their_order_and_of_equal_ones_the_first():
+    assert lab.largest((3.0, 1.0, 3.0, 3.0), 2) == [0, 2]
+    assert lab.largest((1.0, 5.0, 2.0), 9) == [0, 1, 2]
+    assert lab.triangle((1.0, 2.0, 3.0)).chosen == (0, 1, 2)
+
+
+def test_half_of_the_last_digit_is_rounding_and_more_is_not():
+    """Two equal scores: shares of a half; a row that is off by an eighth."""
+    row = (0.625, 0.375)
+    assert lab.judge(lab.Claim((0.0, 0.0), row, unit=0.25)) == lab.Verdict((0.5, 0.5), 0.125, True)
+    assert not lab.judge(lab.Claim((0.0, 0.0), row, unit=0.24)).right
+    assert not lab.judge(lab.Claim((0.0, 0.0), row)).right
+    assert lab.judge(lab.Claim((1.0, 0.0), (0.7, 0.3), 2.0)).shares == pytest.approx(shares((1.0, 0.0), 2.0).tolist())
+
+
+def test_temperatures_are_tried_in_thousandths_of_their_logarithm():
+    for name in ("four", "cold", "reversed"):
+        t = lab.nearest(lab.CLAIMS[name]).temperature
+        place = 1000 * (math.log10(t) + 2)
+        assert place == pytest.approx(round(place), abs=1e-6)
+    assert lab.nearest(lab.Claim((1.0, 0.0), (0.5, 0.5))).temperature == pytest.approx(100)
+    assert lab.nearest(lab.Claim((1.0, 0.0), (1.0, 0.0))).temperature == pytest.approx(0.01, rel=2)
+
+
+def test_a_score_is_dragged_from_three_below_to_three_above():
+    found = lab.dragged((2.0, 1.0, 0.1), 1)
+    assert found.stops == tuple(sorted({*np.linspace(-2.9, 5, 48).round(2).tolist(), 1.0}))
+    assert len(lab.dragged((0.0, 0.0), 0).stops) == 49
+    assert lab.Demo((1.0,)).temperature == 1.0
+
+
+def test_what_breaks_first_is_the_first_stop_without_numbers():
+    for form in ("fp16", "fp32"):
+        found = lab.breaks((2.0, 1.0, 0.1), form)
+        rows = lab.in_format((2.0, 1.0, 0.1), form)[:, 2]
+        bad = [not np.isfinite(row).all() or not row.any() for row in rows]
+        assert found.at == lab.LARGEST[bad.index(True)]
+        assert found.most == torch.finfo(lab.FORMATS[form]).max
+    assert lab.breaks((-1.0,), "fp64").at is not None
+    assert lab.moved_by((2.0, 1.0), 1e17) == pytest.approx(float(shares((2.0, 1.0))[0]) - 0.5)

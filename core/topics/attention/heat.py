@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from core.lab import subject
-from core.lab.head import AT_ONCE, TEMPERATURES, Demo
+from core.lab.head import TEMPERATURES, Demo
 from core.trace import to_numpy
 from core.whatif import Change, WhatIf
 
@@ -38,11 +38,11 @@ def said(demo: Demo, cut: Cell | None = None, share: bool = True) -> Said:
     calm, stops = subject.untouched(demo.text), TEMPERATURES if len(demo.text) <= LONG else (demo.temperature,)
     link = None if cut is None else (demo.layer, demo.head, *cut)
     change = Change(demo.scaling, demo.mask, cut=link, share=share)
-    parts = torch.tensor(stops).split(max(1, AT_ONCE // len(demo.text)))  # type: ignore[no-untyped-call]
+    parts = torch.tensor(stops).split(subject.at_once(len(demo.text)))  # type: ignore[no-untyped-call]
     probs = torch.cat([_heated(demo, change, part) for part in parts])
     before = calm["next_probs"].tensor
     most = probs.max(0).values
-    most[before.argmax()] = 2.0  # the answer is always among them: its fall must be seen
+    most[before.argmax()] = torch.inf  # the answer is always among them: its fall must be seen
     found = most.topk(min(CANDIDATES, len(most))).indices
     found = found[before[found].argsort(descending=True, stable=True)]
     return Said(stops, tuple(int(i) for i in found), to_numpy(probs[:, found]), to_numpy(before[found]))

@@ -103,9 +103,10 @@ def weights_of(features: tuple[Tensor, Tensor]) -> Tensor:
 
 
 def pool(n: int, kept: int) -> Tensor:
-    """(kept, n): a projection along the text that averages neighbours, a stand-in for Linformer's learned E and F."""
-    place = torch.arange(n) * kept // n
-    chosen = F.one_hot(place, min(kept, n)).double().mT
+    """(kept, n), of a shorter text (n, n): a projection along the text that averages neighbours, a stand-in for
+    Linformer's learned E and F."""
+    kept = min(kept, n)
+    chosen = F.one_hot(torch.arange(n) * kept // n, kept).double().mT
     return chosen / chosen.sum(-1, keepdim=True)
 
 

@@ -223,7 +223,7 @@ def frames(demo: Demo) -> Frames:
     """The next word at every k of K, in batched passes."""
     n, model = len(demo.text), subject.model(demo.text.subject)
     config, ks = model.config, computed(n)
-    found, at_once = [], max(1, AT_ONCE // n)
+    found, at_once = [], subject.at_once(n)
     for start in range(0, len(ks), at_once):
         part = ks[start : start + at_once]
         ids = torch.tensor(demo.text.ids).expand(len(part), -1)
@@ -232,7 +232,7 @@ def frames(demo: Demo) -> Frames:
     probs = torch.cat(found)
     untouched = subject.untouched(demo.text)["next_probs"].value
     most = probs.max(0).values
-    most[int(untouched.argmax())] = 2.0  # first, wherever it stands
+    most[int(untouched.argmax())] = torch.inf  # first, wherever it stands
     ids = most.topk(min(CANDIDATES, len(most))).indices
     at = [max(i for i, one in enumerate(ks) if one <= max(k, ks[0])) for k in K]
     words = tuple(word(int(i), untouched, demo.text.subject) for i in ids)

@@ -84,5 +84,5 @@ def read(letters: str, marked: int) -> Read:
         float(runs["fixed"].delta[0, 0]),
         to_numpy(chosen.decay[0].flip(0).cumprod(0).flip(0)),
         {kind: to_numpy(F.softmax(run.said[0], -1)) for kind, run in runs.items()},
-        to_numpy(pairs / pairs.max().clamp_min(1e-9)),
+        to_numpy(pairs / pairs.max()),
     )

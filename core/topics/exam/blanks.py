@@ -215,7 +215,7 @@ def measured(demo: Demo, layer: int, head: int, costs: Costs, fills: tuple[float
     text, twin = demo.text, another(demo.text)
     untouched = subject.untouched(text)["next_probs"].value
     answer = int(untouched.argmax())
-    size, parts = max(1, AT_ONCE // len(text) // 2), []
+    size, parts = subject.at_once(2 * len(text)), []
     for start in range(0, len(fills), size):
         parts.append(_pass(text, twin, demo.line, fills[start : start + size], layer, head))
     probs, sums, leak, maps = (torch.cat(one) for one in zip(*parts, strict=True))

@@ -17,7 +17,7 @@ from core.positions import sinusoids, wave_speeds
 from core.trace import to_numpy
 
 D, BASE, N = 16, 100.0, 12
-BACKS = tuple(round(i / 10, 1) for i in range(49))  # places to go back: the slider
+BACKS = tuple(i / 10 for i in range(49))  # places to go back: the slider
 SHARPS = (1, 4, 16, 64)  # the factor in W_K
 ENOUGH = 0.9  # of a row's weight: then it copies
 

@@ -25,7 +25,7 @@ CURVES: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu_tanh": partial(F.gelu, approximate="tanh"),
     "silu": F.silu,
 }
-XS = tuple(round(-4 + k / 20, 2) for k in range(141))  # what goes into a bend
+XS = tuple(k / 20 for k in range(-80, 61))  # what goes into a bend
 UNITS = tuple(range(1, 65))
 BIASES = tuple(round(-0.4 + k / 60, 4) for k in range(49))  # of every unit of a fresh FFN
 WIDTHS = tuple(1 + k / 8 for k in range(57))  # d_ff / d_model

@@ -27,7 +27,6 @@ RULES = ("own", "set", "chance")  # each token its own; one set for all, the bes
 PARTS = tuple(i / 48 for i in range(49))  # of all neurons
 STEPS = (1, 2, 3, 4, 6, 8, 12)  # every so many stops are computed: a half is among them all
 MOST = 900  # tokens of all computed stops together: about a second for all three rules
-AT_ONCE = 1024  # tokens in one batched pass
 GRAINS = (384, 192, 96, 48, 16, 8, 4, 1)  # neurons that are kept or left out together
 ROUTERS = ("perfect", "linear")
 SHOWN = 8
@@ -109,7 +108,7 @@ def run(text: Text) -> Needed:
     order, found = orders(text), []
     for rule in RULES:
         rows = []
-        for k in torch.tensor(ks).split(max(1, AT_ONCE // len(ids))):
+        for k in torch.tensor(ks).split(subject.at_once(len(ids))):
             x = model.stream(ids.expand(len(k), -1), trace=WhatIf(edits(model, rule, k, order)))
             rows.append(model.predict(x).softmax(-1)[:, [one.id for one in words]])
         found.append(torch.cat(rows))

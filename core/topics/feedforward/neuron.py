@@ -19,7 +19,6 @@ from core.trace import to_numpy
 FACTORS = tuple(round(-1 + k / 15, 4) for k in range(61))  # of what the neuron writes: 0 mutes it, 1 leaves it
 COARSE = FACTORS[::5]
 LONG = 64  # tokens: beyond, every fifth stop is computed, but for the last block
-AT_ONCE = 2048  # tokens in one batched pass
 CANDIDATES = 6
 SPREAD = 5  # random neurons that are muted beside the chosen one
 NO_NEURONS = "Here every expert has neurons of its own; this picture shows models with one FFN a block."
@@ -88,7 +87,7 @@ def streams(demo: Demo, by: Tensor) -> Tensor:
     if not len(after):
         return x[-1] + (by - 1)[:, None] * written[-1]
     found, around = [], model.surroundings(len(x))
-    for part in by.split(max(1, AT_ONCE // len(x))):
+    for part in by.split(subject.at_once(len(x))):
         y = x + (part - 1)[:, None, None] * written
         for block in after:
             y = block(y, *around)

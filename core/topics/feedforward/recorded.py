@@ -20,7 +20,7 @@ from core.whatif import Edit
 TABLE = ASSETS / "data" / "neurons.npz"
 FOUND = ASSETS / "data" / "neurons.json"
 MUTED_IN = SENTENCE
-VOLUMES = tuple(round(0.04 * k, 2) for k in range(51))  # 0: off, 1: untouched, 2: twice
+VOLUMES = tuple(k / 25 for k in range(51))  # 0: off, 1: untouched, 2: twice
 BENDS = ("silu", "hardswish", "gelu", "gelu_tanh", "relu", "none", "relu2", "up", "gate")
 
 

@@ -14,7 +14,6 @@ from core.trace import to_numpy
 from core.whatif import WhatIf
 
 LONG = 64  # tokens: beyond, every fifth stop is computed
-AT_ONCE = 2048  # tokens in one batched pass
 CANDIDATES = 8
 
 
@@ -46,7 +45,7 @@ def turned(demo: Demo) -> Turned:
     model, row = subject.model(demo.text.subject), torch.tensor(demo.text.ids)
     stops, where = torch.tensor(volumes(len(row))), "*" if demo.layer is None else demo.layer
     nexts = []
-    for part in stops.split(max(1, AT_ONCE // len(row))):
+    for part in stops.split(subject.at_once(len(row))):
         trace = WhatIf([(f"block{where}.ffn_out", lambda x, part=part: x * part[:, None, None])])
         nexts.append(model.predict(model.stream(row.expand(len(part), -1), trace=trace)).softmax(-1))
     probs = torch.cat(nexts)

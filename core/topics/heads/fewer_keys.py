@@ -32,7 +32,6 @@ from core.whatif import Edit, WhatIf
 
 LOSSES = ASSETS / "data" / "sharing_losses.npy"
 SIDES = ("converted", "healed")
-AT_ONCE = 2048  # tokens in one batched pass
 CANDIDATES = 10
 FIRST_WORDS = 4  # of them: the untouched model's own likeliest words, always shown
 LONG = 64  # tokens: beyond, every fourth rank is computed, and beyond twice as many every eighth
@@ -242,7 +241,7 @@ def _shared(weights: Tensor, probs: Tensor, out: Tensor, found: Tensor) -> Share
 def _passed(demo: Demo, side: str) -> tuple[Tensor, Tensor, Tensor]:
     """In batched passes: the head's weights (stop, query, key), the next token (stop, vocab), the layer's attn_out."""
     text, model, row = demo.text, subject.model(demo.text.subject), torch.tensor(demo.text.ids)
-    every, at_once = [stops(text)[i] for i in offered(text)], max(1, AT_ONCE // len(text))
+    every, at_once = [stops(text)[i] for i in offered(text)], subject.at_once(len(text))
     weights: list[Tensor] = []
     outs: list[Tensor] = []
     nexts: list[Tensor] = []

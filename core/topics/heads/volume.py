@@ -19,10 +19,9 @@ from core.trace import SILENT, Quantity, Trace, to_numpy
 from core.watch import overhear
 from core.whatif import Change, WhatIf
 
-VOLUMES = tuple(round(0.04 * k, 2) for k in range(51))  # 0: silent, 1: untouched, 2: twice as loud
+VOLUMES = tuple(k / 25 for k in range(51))  # 0: silent, 1: untouched, 2: twice as loud
 COARSE = VOLUMES[::5]
 LONG = 64  # tokens: beyond, every fifth stop is computed
-AT_ONCE = 2048  # tokens in one batched pass
 CANDIDATES = 8
 CONTRIBUTION = Quantity("contribution", "head query d_model", r"Z_h\,W_O^{(h)}", "What one head adds to the stream.")
 Muted = tuple[tuple[int, int], ...]
@@ -64,7 +63,7 @@ def turned(demo: Demo) -> Turned:
         torch.tensor(demo.text.ids),
     )
     views, nexts = [], []
-    for part in every.split(max(1, AT_ONCE // len(row))):
+    for part in every.split(subject.at_once(len(row))):
         seen: list[Tensor] = []
 
         def loud(z: Tensor, part: Tensor = part) -> Tensor:
@@ -178,7 +177,7 @@ def habits(text: Text) -> Habits | None:
         itself=weights[..., n[1:], n[1:]].mean(-1),
         first=weights[..., 1:, 0].mean(-1),
         same=(weights * copies)[..., copies.any(1), :].sum(-1).mean(-1) if copies.any() else weights[..., 0, 0] * 0,
-        distance=(rest * back[1:]).sum((-1, -2)) / np.maximum(rest.sum((-1, -2)), 1e-9),
+        distance=(rest * back[1:]).sum((-1, -2)) / np.maximum(rest.sum((-1, -2)), np.finfo(rest.dtype).tiny),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from core.cache import Pair, read_on
@@ -23,7 +24,6 @@ Order = Literal["left", "newest", "layers"]
 ORDERS: tuple[Order, ...] = ("left", "newest", "layers")
 MOST = 48  # tokens: of a longer text the last ones
 STOPS = 120  # stops of the slider: of more cells, some at a time
-AT_ONCE = 1024  # cached tokens of all caches of one batched step
 OPENERS = frozenset(  # words with a capital letter that are no names
     [
         "A",
@@ -172,7 +172,7 @@ def alike(text: Text, place: int) -> tuple[int, ...]:
     """Ids that may take a token's place: those with the most similar row of the embedding table, in its own kind of
     letters, then other words of the text."""
     model, mine = subject.model(text.subject), text.tokens[place]
-    rows = model.embed.weight / model.embed.weight.norm(dim=-1, keepdim=True).clamp(min=1e-9)
+    rows = F.normalize(model.embed.weight, dim=-1)
     near = (rows @ rows[text.ids[place]]).argsort(descending=True)[: 60 * OFFERED].tolist()
     same = [i for i in near if i != text.ids[place]]
     fit = [i for i in same if _like(called(i, text.subject), mine)][:OFFERED] or same[:1]
@@ -240,7 +240,7 @@ def patched(old: Text, new: Text, renewed: Tensor) -> Tensor:
     """
     model, before, after = subject.model(old.subject), caches(old), caches(new)
     found = []
-    for part in renewed.split(max(1, AT_ONCE // renewed.shape[-1])):
+    for part in renewed.split(subject.at_once(renewed.shape[-1])):
         past = []
         for layer, (mine, theirs) in enumerate(zip(before, after, strict=True)):
             fresh = part[:, layer, None, :, None]

@@ -197,7 +197,7 @@ def frames(demo: Demo, shown: int = 8) -> Frames:
     masks = demo.paint.over(torch.stack([pattern(demo.kind, n, size) for size in sizes]) & _reached(demo.text))
     weights: list[Tensor] = []
     probs: list[Tensor] = []
-    for part in masks.split(max(1, AT_ONCE // n)):
+    for part in masks.split(subject.at_once(n)):
         edits = [
             ("block*.allowed", lambda _allowed, part=part: part[:, None]),
             (f"block{demo.layer}.weights", overhear(weights, lambda w: w[:, demo.head])),
@@ -216,7 +216,7 @@ def _words(
     untouched = subject.untouched(demo.text)["next_probs"].value
     answer = int(untouched.argmax())
     most = probs.max(0).values
-    most[answer] = 2.0  # first, wherever it stands
+    most[answer] = torch.inf  # first, wherever it stands
     ids = most.topk(shown).indices
     words = tuple(sentence.word(int(i), untouched, demo.text.subject) for i in ids)
     return words, to_numpy(probs[:, ids]), untouched[ids.numpy()], words[0]

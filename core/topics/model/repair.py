@@ -24,7 +24,6 @@ from core.whatif import Edit, WhatIf
 STOPS = tuple(i / 48 for i in range(49))  # how much of the right wire is put back
 FEWER = STOPS[::2]  # for a long text, whose batch would not fit into a second
 LONG = 96  # tokens
-AT_ONCE = 2048  # tokens in one batched pass
 SHOWN = 10  # words whose probability is followed
 CROPPED = 40  # tokens in the picture of weights; of a longer text the last ones
 
@@ -224,7 +223,7 @@ def run(demo: Demo) -> Repair:
     stops, healthy = stops_for(len(demo.text)), _healthy(demo.text)
     back = torch.tensor(stops) if demo.fault == demo.suspect else torch.zeros(1)  # a right wire put back is no change
     parts, away = [], []
-    for part in back.split(max(1, AT_ONCE // len(demo.text))):
+    for part in back.split(subject.at_once(len(demo.text))):
         parts.append(_ill(demo.text, demo.fault, part) if demo.fault else healthy)
         away.append(_away(parts[-1].lines, healthy.lines))
 

@@ -21,9 +21,9 @@ SPREAD = Quantity(
     "spread", "frame d_model", r"\sigma(I + J)", "By how much a block with its skip stretches each of its directions."
 )
 DEPTHS = tuple(range(1, stacks.DEEPEST + 1))
-SLOPES = tuple(round(k / 20 - 2, 2) for k in range(81))  # f' of one part, -2 to 2
+SLOPES = tuple(k / 20 for k in range(-40, 41))  # f' of one part, -2 to 2
 BLOCKS = 32  # of equal factors
-SIZES = tuple(round(k / 20, 2) for k in range(45))  # of J's largest stretch, 0 to 2.2
+SIZES = tuple(k / 20 for k in range(45))  # of J's largest stretch, 0 to 2.2
 WIDE = 64
 
 
@@ -50,8 +50,8 @@ def profile(kind: str) -> Profile:
         rows = rows if kind == "alike" else 10**rows
         above = np.arange(rows.shape[1])[None, :] > np.array(DEPTHS)[:, None]
         rows = np.where(above[None, :, :, None], np.nan, rows[:, None])
-    ordered = np.sort(rows, -1).swapaxes(0, 1)
-    return Profile(*np.moveaxis(ordered, -1, 0)[[0, len(stacks.SEEDS) // 2, -1]])
+    rows = rows.swapaxes(0, 1)
+    return Profile(rows.min(-1), np.median(rows, -1), rows.max(-1))
 
 
 def bottom(found: Profile) -> np.ndarray:

@@ -24,7 +24,6 @@ from core.whatif import Edit, WhatIf
 FACTORS = tuple(float(f"{10 ** (k / 15 - 2):.4g}") for k in range(61))  # 0.01 to 100, untouched in the middle
 COARSE = FACTORS[::5]
 LONG = 64  # tokens: beyond, every fifth stop is computed
-AT_ONCE = 2048  # tokens in one batched pass
 CANDIDATES = 6
 TOLD = 10.0  # the factor that is asked about
 WRITES = ("attn_out", "ffn_out")
@@ -88,13 +87,13 @@ def turned(demo: Demo) -> Turned:
 @torch.inference_mode()
 def _turned(demo: Demo) -> Turned:
     model, every = subject.model(demo.text.subject), torch.tensor(factors(len(demo.text)))
-    parts = [_passed(demo, part) for part in every.split(max(1, AT_ONCE // len(demo.text)))]
+    parts = [_passed(demo, part) for part in every.split(subject.at_once(len(demo.text)))]
     stream, writes, probs = (torch.cat(part) for part in zip(*parts, strict=True))
     sure, lens = _lens(demo, stream)
     said, index = lens.unique(return_inverse=True)
     answer = int(subject.untouched(demo.text)["next_probs"].value.argmax())
     ranked = probs.max(0).values
-    ranked[answer] = 2
+    ranked[answer] = torch.inf
     found = ranked.topk(min(CANDIDATES, model.config.vocab_size)).indices
     most, top = probs.max(-1)
     return Turned(
@@ -180,7 +179,7 @@ def _everywhere(text: Text) -> np.ndarray:
     around, factor, rows = model.surroundings(len(text)), torch.tensor(some(len(text))), []
     for station in stations(text):
         found = []
-        for part in factor.split(max(1, AT_ONCE // len(text))):
+        for part in factor.split(subject.at_once(len(text))):
             x = before(text, station) * part[:, None, None]
             for block in model.blocks[station:]:
                 x = block(x, *around)

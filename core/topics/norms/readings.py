@@ -15,7 +15,7 @@ from core.lab import subject
 from core.lab.memory import kept
 from core.lab.text import Text
 from core.norms import LayerNorm, RMSNorm
-from core.topics.norms.loudness import AT_ONCE, CANDIDATES, LONG, before
+from core.topics.norms.loudness import CANDIDATES, LONG, before
 from core.trace import Trace, to_numpy
 from core.whatif import Edit, WhatIf
 
@@ -58,14 +58,14 @@ def loosened(text: Text) -> Loosened:
 @torch.inference_mode()
 def _loosened(text: Text) -> Loosened:
     model, found = subject.model(text.subject), []
-    for part in torch.tensor(epsilons(len(text))).split(max(1, AT_ONCE // len(text))):
+    for part in torch.tensor(epsilons(len(text))).split(subject.at_once(len(text))):
         ids = torch.tensor(text.ids).expand(len(part), -1)
         x = model.stream(ids, trace=WhatIf(eps_edits(text.subject, part[:, None, None])))
         found.append(model.predict(x).softmax(-1))
     probs = torch.cat(found)
     answer = int(subject.untouched(text)["next_probs"].value.argmax())
     ranked = probs.max(0).values
-    ranked[answer] = 2
+    ranked[answer] = torch.inf
     ids = ranked.topk(min(CANDIDATES, len(ranked))).indices
     most, top = probs.max(-1)
     size = float(before(text, 0).square().mean(-1).min())
@@ -203,7 +203,7 @@ def _struck(text: Text, station: int) -> Struck:
     number = x.abs().argmax(-1)
     around, found = model.surroundings(len(text)), []
     every = torch.arange(len(text))
-    for rows in every.split(max(1, AT_ONCE // len(text))):
+    for rows in every.split(subject.at_once(len(text))):
         y = x.repeat(len(rows), 1, 1)
         y[torch.arange(len(rows)), rows, number[rows]] = 0.0
         for block in model.blocks[station:]:

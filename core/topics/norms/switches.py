@@ -121,7 +121,7 @@ def strengths(text: Text) -> Said:
     """The next word with every skip of the model at each of STRENGTHS, in one broadcast call."""
     probs = _next(text, AS_TRAINED, torch.tensor(STRENGTHS)[:, None, None])
     most = probs.max(0).values
-    most[int(probs[-1].argmax())] = 2.0
+    most[int(probs[-1].argmax())] = torch.inf
     ids = most.topk(min(SHOWN, len(most))).indices
     return Said(tuple(ids.tolist()), probs[:, ids].numpy())
 

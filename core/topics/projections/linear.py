@@ -45,7 +45,7 @@ def arrows(long: float = 1.0) -> Arrows:
 # ---- a matrix deforms the plane ----
 
 STEPS = 20  # frames for each of the three stages
-ENTRIES = tuple(round(x / 10, 1) for x in range(-20, 21))
+ENTRIES = tuple(x / 10 for x in range(-20, 21))
 PRESETS = {  # rows of the matrix
     "rotate": (0.8, -0.6, 0.6, 0.8),
     "scale": (1.5, 0.0, 0.0, 0.5),
@@ -141,7 +141,7 @@ def stack(seed: int = 0) -> Stack:
         straight, product = straight @ w, product @ w
         bent = (F.silu(bent) if depth else bent) @ w
         lines = torch.stack([straight[: len(xs), 0], bent[: len(xs), 0]])
-        values.append(lines / lines.abs().amax(-1, keepdim=True).clamp_min(1e-9))
+        values.append(lines / lines.abs().amax(-1, keepdim=True))
         gap.append(float((straight - points @ product).abs().max() / straight.abs().max()))
         left.append([_unexplained(points[len(xs) :], y[len(xs) :]) for y in (straight, bent)])
     return Stack(xs.numpy(), to_numpy(torch.stack(values)), np.array(gap), np.array(left))

@@ -211,7 +211,7 @@ def turning(theta: float) -> Turning:
     way = torch.deg2rad(torch.tensor(DIRECTIONS).double())
     x = torch.stack([way.cos(), way.sin()], -1)  # (direction, 2)
     turned = torch.einsum("mij,dj->mdi", matrices, x)
-    moving = torch.stack([turned, x.expand_as(turned)], -2).flatten(0, 1)
+    moving = torch.stack([turned, x.expand_as(turned)], 2).flatten(0, 1)
     radians = m.repeat_interleave(len(way))
     return Turning(to_numpy(moving), to_numpy(radians), to_numpy(torch.rad2deg(radians)))
 
@@ -260,7 +260,7 @@ def stripes(demo: Demo, n: int = 24) -> Stripes:
     met = meeting(demo)
     turn = torch.arange(n).double()[:, None] * met.theta
     scores = rotate(met.q.expand(n, -1), turn) @ rotate(met.k.expand(n, -1), turn).mT
-    uneven = max(float(scores.diagonal(o).max() - scores.diagonal(o).min()) for o in range(1 - n, n))
+    uneven = max(float(np.ptp(scores.diagonal(o).numpy())) for o in range(1 - n, n))
     return Stripes(to_numpy(scores), uneven)
 
 

@@ -25,7 +25,6 @@ DIFFERENT = Quantity(
 )
 SKIPS = tuple(k / 48 for k in range(49))  # what every skip keeps: 0 off, 1 as trained
 LONGEST = 64  # tokens of a text that are read
-AT_ONCE = 2048  # tokens in one batched pass
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def run(demo: Demo) -> Run:
     """Every strength of the skips, in batched passes, on the first LONGEST tokens."""
     ids = torch.tensor(demo.text.ids[:LONGEST])
     measured, alike = [], []
-    for skips in torch.tensor(SKIPS).split(max(1, AT_ONCE // len(ids))):  # type: ignore[no-untyped-call]
+    for skips in torch.tensor(SKIPS).split(subject.at_once(len(ids))):  # type: ignore[no-untyped-call]
         depths = streams(demo, ids, skips[:, None, None])
         measured.append(torch.stack([different(x).expand(len(skips)) for x in depths], -1))
         unit = F.normalize(depths[-1], dim=-1)

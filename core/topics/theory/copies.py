@@ -29,7 +29,6 @@ MOST = 48  # copies, where the model's context holds as many
 LONGEST = 120  # characters of a sentence
 VERBS = ("is", "are", "was", "were", "am", "has", "had", "have", "can", "likes", "liked")
 SHOWN = 6  # words whose chances are shown
-AT_ONCE = 2048  # tokens of one batched pass
 
 
 # ---- a sentence, cut where the model must answer ----
@@ -212,7 +211,7 @@ def _likely(probs: Tensor, said: int) -> list[int]:
     """Ids: the followed one, the likeliest others without a copy, and others that come near a first place later."""
     first = [int(i) for i in probs[0].topk(min(SHOWN, probs.shape[-1])).indices if int(i) != said][: SHOWN - 2]
     most = probs.amax(0)
-    most[[said, *first]] = -1.0
+    most[[said, *first]] = -torch.inf
     return [said, *first, *(int(i) for i in most.topk(min(SHOWN - 1 - len(first), len(most))).indices)]
 
 
@@ -258,7 +257,7 @@ def carriers(demo: Demo) -> Carriers:
     ids = replace(ids, copies=min(TRIED, ids.copies))
     whole, ends, config = torch.tensor(ids.text(ids.copies)), ids.ends(), model.config
     heads = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
-    some = max(1, AT_ONCE // len(whole))
+    some = subject.at_once(len(whole))
     found = []
     for start in range(0, len(heads), some):
         part = heads[start : start + some]

@@ -106,7 +106,7 @@ def plane(ids: tuple[int, ...], subject: str = FIRST) -> Map:
     _, size, axes = torch.linalg.svd(middle, full_matrices=False)
     points = F.pad(middle @ axes[:2].T, (0, 2 - min(2, len(axes))))
     variance = size.square()
-    return Map(to_numpy(points), float(variance[:2].sum() / variance.sum().clamp_min(1e-12)))
+    return Map(to_numpy(points), float(variance[:2].sum() / variance.sum().clamp_min(torch.finfo(variance.dtype).tiny)))
 
 
 # ---- the table itself ----

@@ -32,7 +32,7 @@ GATED = Quantity(
 )
 
 WIDTH = 24  # of the states
-RADII = tuple(round(0.4 + 0.04 * i, 2) for i in range(51))  # 0.4 to 2.4, 1 among them
+RADII = tuple(i / 25 for i in range(10, 61))  # 0.4 to 2.4, 1 among them
 KEEPS = (0.5, 0.75, 0.9, 0.97)  # how much of its old state a GRU keeps, before it has seen a word
 TIMES = (1, 2, 4, 8)
 LONGEST = 128  # tokens: the last ones of a longer text
@@ -124,7 +124,7 @@ def fading(demo: Demo) -> Fading:
 
 def _by_distance(norms: Tensor) -> np.ndarray:
     """(..., token) -> (..., distance), the last word's own being one. Where it is zero, nothing can be compared."""
-    return to_numpy((norms / norms[..., -1:].clamp_min(1e-300)).flip(-1))
+    return to_numpy((norms / norms[..., -1:].clamp_min(torch.finfo(norms.dtype).tiny)).flip(-1))
 
 
 def words_of(text: Text) -> Tensor:
@@ -231,7 +231,7 @@ def white(n: int, generator: torch.Generator) -> Tensor:
 def _cut_to(weights: Tensor, inside: Tensor) -> Tensor:
     """The upper left corner of each matrix, brought back to a largest eigenvalue of one."""
     weights = weights * inside[:, :, None] * inside[:, None, :]
-    return weights / torch.linalg.eigvals(weights).abs().amax(-1).clamp_min(1e-9)[:, None, None]
+    return weights / torch.linalg.eigvals(weights).abs().amax(-1)[:, None, None]
 
 
 def _readable(states: Tensor, x: Tensor) -> Tensor:

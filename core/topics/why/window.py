@@ -17,7 +17,6 @@ from core.trace import to_numpy
 from core.whatif import WhatIf
 
 EVERY = 48  # tokens: up to here every window is a stop, of a longer text about as many are
-AT_ONCE = 2048  # tokens in one batched pass
 SHOWN = 7  # words whose probability is followed
 
 
@@ -67,7 +66,7 @@ def next_probs(text: Text, stops: tuple[int, ...]) -> Tensor:
     model, n = subject.model(text.subject), len(text)
     age = torch.arange(n)[:, None] - torch.arange(n)  # (query, key)
     found = []
-    for part in torch.tensor(stops).split(max(1, AT_ONCE // n)):
+    for part in torch.tensor(stops).split(subject.at_once(n)):
         near = (age < part[:, None, None])[:, None]  # (window, 1, query, key)
         trace = WhatIf([("block*.allowed", lambda allowed, near=near: allowed & near)])
         stream = model.stream(torch.tensor(text.ids).expand(len(part), -1), trace=trace)

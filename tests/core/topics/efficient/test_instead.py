@@ -156,3 +156,125 @@ def test_chance_and_the_first_word_add_to_what_is_near():
     more = (luck & ~first).sum()
     assert 0 < more < 2 * hp.LINKS * n
     assert not np.triu(luck, 1).any()
+
+
+@pytest.mark.parametrize("d", [48, 7])
+def test_work_and_memory_at_every_length(d):
+    """A window and BigBird's three kinds of words are as many words a query; a short text has no more than it has."""
+    work, kept = ins.multiplications(d), ins.remembered(d)
+    assert work.shape == kept.shape == (7, 57)
+    for at, n in enumerate(ins.LENGTHS):
+        near = min(64, n)
+        wanted = [
+            2 * n * n * d,
+            2 * n * near * d,
+            2 * n * near * d,
+            4 * n * 64 * d,
+            4 * n * 256 * d,
+            2 * n * d * d,
+            3 * n * d * 16,
+        ]
+        np.testing.assert_allclose(work[:, at], wanted)
+        held = [2 * n * d, 2 * near * d, 2 * n * d, 2 * 64 * d, 256 * (d + 1), d * (d + 1), d * 16]
+        np.testing.assert_allclose(kept[:, at], held)
+
+
+def test_the_gallery_is_of_one_head_and_its_rows_are_shares():
+    tiles = ins.gallery()
+    assert tiles.shape == (6, 32, 32)
+    np.testing.assert_allclose(tiles.sum(-1), 1, atol=1e-4)
+    q, k, _v = (x[:32] for x in fl.vectors(fl.Demo(fl.story())))
+    full = (q @ k.T / 48**0.5).masked_fill(~torch.ones(32, 32).tril().bool(), -torch.inf).softmax(-1)
+    np.testing.assert_allclose(tiles[0], full, atol=1e-5)
+    near = torch.ones(32, 32).tril().bool() & (
+        (torch.arange(32)[:, None] - torch.arange(32) < 7) | (torch.arange(32) == 0)
+    )
+    np.testing.assert_allclose(tiles[1], full * near / (full * near).sum(-1, keepdim=True), atol=1e-5)
+    drawn = pt.mask("bigbird", 8, 32, pt.luck(6, 6, 32)[5, 1])
+    np.testing.assert_array_equal(tiles[2] > 0, drawn)
+    np.testing.assert_allclose(tiles[3], ins.pooled(q, k, 8), atol=1e-5)
+    np.testing.assert_allclose(tiles[4], ins.weights_of(ins.positive(q, k, 256)), atol=1e-5)
+    np.testing.assert_allclose(tiles[5], ins.weights_of(ins.elu(q, k)), atol=1e-5)
+
+
+def test_directions_are_as_long_as_normal_vectors_and_orthogonal_in_blocks():
+    w = ins.directions(7, 3, torch.Generator().manual_seed(5)).double().numpy()
+    assert w.shape == (7, 3)
+    unit = w / np.linalg.norm(w, axis=1, keepdims=True)
+    for block in (slice(0, 3), slice(3, 6)):
+        np.testing.assert_allclose(unit[block] @ unit[block].T, np.eye(3), atol=1e-5)
+    many = ins.directions(3000, 3, torch.Generator().manual_seed(0)).numpy()
+    np.testing.assert_allclose(many.std(0), 1, atol=0.05)
+    np.testing.assert_allclose(many.mean(0), 0, atol=0.05)
+    assert (np.linalg.norm(many, axis=1) ** 2).mean() == pytest.approx(3, rel=0.05)
+
+
+def test_features_by_numpy():
+    q, k = (x.float() for x in small(n=4, d=6))
+    w = ins.directions(10, 6, torch.Generator().manual_seed(2)).numpy()
+    scaled = [x.numpy() / 6**0.25 for x in (q, k)]
+    powers = [x @ w.T - (x**2).sum(1, keepdims=True) / 2 for x in scaled]
+    found = ins.positive(q, k, 10, 2)
+    np.testing.assert_allclose(found[0], np.exp(powers[0] - powers[0].max(1, keepdims=True)), rtol=1e-4)
+    np.testing.assert_allclose(found[1], np.exp(powers[1] - powers[1].max()), rtol=1e-4)
+    w = ins.directions(5, 6, torch.Generator().manual_seed(2)).numpy()
+    sines = ins.waves(q, k, 10, 2)
+    turns = [np.concatenate([np.cos(x @ w.T), np.sin(x @ w.T)], 1) for x in scaled]
+    long = (scaled[1] ** 2).sum(1, keepdims=True) / 2
+    np.testing.assert_allclose(sines[0], turns[0], atol=1e-5)
+    np.testing.assert_allclose(sines[1], turns[1] * np.exp(long - long.max()), atol=1e-5)
+    assert torch.equal(ins.positive(q, k, 10)[0], ins.positive(q, k, 10, 0)[0])
+
+
+def test_a_pool_averages_stretches_of_a_text():
+    assert ins.pool(5, 2).tolist() == pytest.approx(np.array([[1 / 3] * 3 + [0] * 2, [0] * 3 + [1 / 2] * 2]))
+    assert ins.pool(2, 5).tolist() == [[1, 0], [0, 1]], "of a short text every word"
+
+
+def test_every_block_draws_features_of_its_own():
+    mix = ins.MIXES["features"](8)
+    q, k = (x.float() for x in small(n=4, d=6))
+    first, second = (mix(q, k, k) for _block in range(2))
+    torch.testing.assert_close(first, (ins.weights_of(ins.positive(q, k, 8, 0)) @ k.double()))
+    torch.testing.assert_close(second, (ins.weights_of(ins.positive(q, k, 8, 1)) @ k.double()))
+
+
+def test_forgetting_is_in_tiles_of_sixteen():
+    generator = torch.Generator().manual_seed(1)
+    q, k, v = (3 * torch.randn(1, 40, 5, generator=generator) for _ in range(3))
+    causal = torch.ones(40, 40).tril().bool()
+    torch.testing.assert_close(ins.forgetful(q, k, v), fl.flash(q, k, v, causal, 16, rescale=False))
+
+
+def test_the_rank_of_a_head_by_numpy():
+    found = ins.rank(fl.Demo(fl.story(), 2, 3))
+    q, k, _v = (x.double().numpy() for x in fl.vectors(fl.Demo(fl.story(), 2, 3)))
+    scores = q @ k.T / 48**0.5
+    open_ = np.exp(scores - scores.max(1, keepdims=True))
+    open_ /= open_.sum(1, keepdims=True)
+    masked = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
+    causal = np.exp(masked - masked.max(1, keepdims=True))
+    causal /= causal.sum(1, keepdims=True)
+    for name, table in (("scores", scores), ("open", open_), ("causal", causal)):
+        sizes = np.linalg.svd(table, compute_uv=False)
+        np.testing.assert_allclose(found.values[name][:20], (sizes / sizes[0])[:20], rtol=1e-5)
+        energy = np.cumsum(sizes**2) / (sizes**2).sum()
+        assert found.enough[name] == np.argmax(energy >= 0.9) + 1
+        assert found.counted[name] == (sizes > 1e-6 * sizes[0]).sum()
+
+
+def test_hops_at_every_window():
+    found = hp.frames("causal")
+    assert found.far.shape == (44, 64, 64)
+    assert np.isnan(found.far[3, 0, 5]), "nobody reads ahead"
+    assert found.far[3, 63, 0] == np.ceil(63 / 4) == found.most[3]
+    assert hp.links("both", 3, 5).astype(int).tolist() == [
+        [1, 1, 1, 0, 0],
+        [1, 1, 1, 1, 0],
+        [1, 1, 1, 1, 1],
+        [0, 1, 1, 1, 1],
+        [0, 0, 1, 1, 1],
+    ]
+    assert hp.links("both_global", 1, 3).astype(int).tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 1]]
+    with pytest.raises(KeyError):
+        hp.links("other", 2)

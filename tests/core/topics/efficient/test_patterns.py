@@ -166,3 +166,99 @@ def test_one_number_of_words_makes_no_frames_and_two_make_two():
         assert made.shape == shape
         for i, k in enumerate(ks):
             assert (made.view(-1, 3, 6, 6)[i].isfinite().sum(-1) == k).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 12, 17, 34, 256, 300])
+def test_every_number_that_makes_a_difference_is_computed(n):
+    """All below the text's length, and the first that is at least as long; of a long text some, from first to last."""
+    differ = [k for k in pt.K if k < n]
+    last = next((k for k in pt.K if k >= n), 256)
+    found = pt.computed(n)
+    assert (found[0], found[-1]) == (1, last)
+    assert set(found) <= {*differ, last}
+    most = max(6, 4096 // n)
+    assert len(found) <= most
+    if len(differ) < most:
+        assert list(found) == [*differ, last]
+    steps = np.diff([pt.K.index(k) for k in found])
+    assert (np.diff(steps) >= -1).all(), "small ones first, then ever wider"
+
+
+def test_a_pattern_that_few_words_cannot_make_is_the_nearest():
+    """One word near at least, and a post at least: of eight words one is near and seven are posts."""
+    assert seen("strided", 1)[N - 1] == [11]
+    assert seen("strided", 8, n=8)[7] == [1, 3, 4, 5, 6, 7]
+    drawn = pt.luck(1, 1, N)[0, 0]
+    assert seen("bigbird", 1, drawn)[9] == [0, 9]
+    assert seen("random", 1, drawn) == [[i] for i in range(N)]
+
+
+def test_luck_chooses_the_luckiest():
+    drawn = torch.tensor([0.9, 0.1, 0.5, 0.7, 0.2]).expand(5, 5)
+    assert seen("random", 3, drawn, 5)[4] == [0, 3, 4]
+    assert seen("random", 2, drawn, 5)[2] == [0, 2]
+    assert seen("bigbird", 4, drawn, 5)[4] == [0, 2, 3, 4]
+    assert pt.luck(2, 3, 4).shape == (2, 3, 4, 4)
+    assert torch.equal(pt.luck(1, 1, 5), pt.luck(1, 1, 5))
+
+
+def test_the_best_keep_no_more_than_there_are():
+    scores = torch.tensor([[1.0, -torch.inf, -torch.inf], [3.0, 2.0, -torch.inf], [0.0, 5.0, 4.0]])
+    assert pt.best(scores, 2).int().tolist() == [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
+    assert pt.best(scores, 9).int().tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+
+
+def test_pictures_are_the_masks_of_the_first_words():
+    for kind in ("window", "random"):
+        found = pt.pictures(kind)
+        assert found.shape == (len(pt.K), 64, 64)
+        drawn = pt.luck(6, 6, 256)[5, 1] if kind == "random" else None
+        np.testing.assert_array_equal(found[7], pt.mask(kind, 8, 256, drawn)[:64, :64])
+    other = pt.pictures("random", 2, 3)
+    np.testing.assert_array_equal(other[4], pt.mask("random", 5, 256, pt.luck(6, 6, 256)[2, 3])[:64, :64])
+
+
+@torch.no_grad()
+def test_the_picture_of_the_best_is_that_of_the_models_own_scores(theirs):
+    ids = pt.stories()[0, :64]
+    weights = theirs(ids[None], output_attentions=True).attentions[5][0, 1].numpy()
+    found = pt.pictures("best")
+    for k in (1, 5):
+        for query in (3, 20, 63):
+            kept = np.argsort(-weights[query, : query + 1])[:k]
+            assert set(np.flatnonzero(found[pt.K.index(k), query])) == set(kept)
+
+
+def test_a_loss_is_recorded_for_a_kind_and_a_number_of_words():
+    for kind, k in (("window", 17), ("other", 8)):
+        with pytest.raises(KeyError, match="not recorded"):
+            pt.loss(kind, k)
+    with pytest.raises(KeyError):
+        pt.mask("best", 3, 4)
+    assert pt.losses(text.exactly("Tom")).shape == (7, len(pt.K))
+    assert pt.losses(text.exactly("Tom"))[2, 7] == pytest.approx(pt.loss("first", 8))
+    assert pt.share("best", 8) == pt.share("window", 8)
+    n = 256
+    assert pt.share("first", 8) == pytest.approx(sum(min(8, i + 1) for i in range(n)) / (n * (n + 1) / 2))
+
+
+def test_the_answer_is_the_first_word_of_the_frames_and_eight_are_shown():
+    sentence = text.exactly(text.SENTENCE)
+    found = pt.frames(pt.Demo(sentence, "second"))
+    calm = subject.untouched(sentence)["next_probs"].value
+    assert len(found.words) == 8 == found.probs.shape[1]
+    assert found.words[0].id == calm.argmax()
+    np.testing.assert_allclose(found.before, [calm[word.id] for word in found.words])
+    rest = found.probs.max(0)[1:]
+    assert (np.diff(rest) <= 0).all(), "then whatever is likeliest anywhere"
+    assert found.ks[:14] == tuple(range(1, 15))
+    assert set(found.ks[14:]) == {14}, "more than all words are all words"
+    np.testing.assert_array_equal(found.probs[20], found.probs[13])
+
+
+def test_cells_are_spelled_as_bits():
+    assert pt.spell(frozenset((0, 4, 17))) == f"{1 + 16 + 2**17:x}"
+    assert pt.unspell("3ffff") == frozenset(range(18))
+    assert pt.unspell("40000") is None, "there is no cell 18"
+    assert pt.unspell("0") == frozenset()
+    assert pt.CELLS == 18

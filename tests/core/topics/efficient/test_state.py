@@ -75,3 +75,18 @@ def test_what_is_left_of_a_letter_is_what_every_step_after_it_let_through():
     decay = ssm.run(ssm.net("selective"), ssm.encoded(letters, at)[None]).decay[0].detach().numpy().astype(float)
     wanted = [np.prod(decay[i:], axis=0) for i in range(len(decay))]
     np.testing.assert_allclose(st.read(letters, at).left, wanted, rtol=1e-4, atol=1e-7)
+
+
+def test_what_one_head_keeps_and_how_strongly_each_letter_is_read():
+    assert st.forms(fl.Demo(fl.story()), LETTERS, 5).cache == 2 * 48 * 256
+    found = st.read(LETTERS, 5)
+    run = ssm.run(ssm.net("selective"), ssm.encoded(LETTERS, 5)[None])
+    wanted = np.linalg.norm(ssm.pairs(run)[0].detach().numpy(), axis=-1)
+    np.testing.assert_allclose(found.map, wanted / wanted.max(), atol=1e-5)
+    assert found.map.max() == 1
+    assert not np.triu(found.map, 1).any()
+    fixed = ssm.run(ssm.net("fixed"), ssm.encoded(LETTERS, 5)[None])
+    assert found.fixed == pytest.approx(float(fixed.delta[0, 7]))
+    for kind, one in (("selective", run), ("fixed", fixed)):
+        powers = np.exp(one.said[0].detach().numpy().astype(float))
+        np.testing.assert_allclose(found.said[kind], powers / powers.sum(), atol=1e-5)

@@ -163,3 +163,21 @@ def test_the_last_stream_and_the_largest_score_that_softmax_meets(one, theirs):
         one.scores(layer, head)[open_to].max() / math.sqrt(WIDTH) for layer in range(LAYERS) for head in range(HEADS)
     ]
     assert told("softmax")["score"] == pytest.approx(max(met), rel=1e-4)
+
+
+def test_how_far_the_outputs_move_that_do_not_go_along(theirs):
+    """The first head without mask and rotation: the first word's output beside what now stands in its place."""
+    seen = {}
+    attention = theirs.model.layers[0].self_attn
+    hooks = [
+        getattr(attention, f"{name}_proj").register_forward_hook(lambda _m, _x, y, name=name: seen.update({name: y[0]}))
+        for name in "qkv"
+    ]
+    with torch.inference_mode():
+        theirs(torch.tensor([TEXT.ids]))
+    for hook in hooks:
+        hook.remove()
+    q, k, v = (seen[name].double().view(N, HEADS, WIDTH).transpose(0, 1) for name in "qkv")
+    out = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    assert told("order")["moved"] == pytest.approx(float((out - out.flip(1)).abs().max()), rel=1e-3)
+    assert told("order")["n"] == N

@@ -140,3 +140,115 @@ def test_the_published_mixtures():
     assert found["Mixtral-8x7B v0.1"] == (46_702_792_704, 12_879_925_248)
     assert found["DeepSeek-V3"] == (671_026_419_200, 37_552_297_472)
     assert found["Qwen3-30B-A3B"][0] == 30_532_122_624
+
+
+# ---- by hand ----
+
+
+def test_letters_that_can_be_read_and_their_numbers():
+    assert net.spelled("Tom  said:\n “Hi” 7 times") == "Tom said Hi  times"
+    assert net.ids_of("a Z").tolist() == [net.LETTERS.index(one) for one in "a Z"]
+    assert (net.LENGTH, net.texts().shape) == (64, (64, 65))
+
+
+def test_a_letter_without_a_seat_has_no_gate():
+    """Six letters, two experts, one each: at capacity one there are three seats, first come."""
+    chosen = torch.tensor([[[1, 0], [1, 0], [0, 1]], [[1, 0], [1, 0], [1, 0]]]).bool()
+    gates = torch.arange(1.0, 13.0).view(2, 3, 2)
+    kept = net.rationed(chosen, gates * chosen, 1.0)
+    assert kept.flatten(0, 1).tolist() == [[1, 0], [3, 0], [0, 6], [7, 0], [0, 0], [0, 0]]
+
+
+@torch.inference_mode()
+def test_more_experts_a_letter_than_in_training():
+    """Each letter to its three best, every gate its own probability, written out for one block after the other."""
+    rows, w = net.texts()[:, :-1], {n[5:]: x.float() for n, x in net._stored().items() if n.startswith("none.")}
+    model, seen = net.model("none"), []
+
+    def mixed(x, b):
+        h = F.rms_norm(x, (64,), w[f"blocks.{b}.norm2.weight"], 1e-6)
+        p = (h @ w[f"blocks.{b}.ffn.router.weight"].T).softmax(-1)
+        best = p.topk(3, -1).indices
+        seen.append(best)
+        out = torch.zeros_like(x)
+        for e in range(8):
+            at = lambda m, e=e: w[f"blocks.{b}.ffn.experts.{e}.{m}.weight"]  # noqa: E731
+            made = (F.silu(h @ at("gate").T) * (h @ at("up").T)) @ at("down").T
+            out += made * (p[..., e] * (best == e).any(-1))[..., None]
+        return x + out
+
+    x, around = model.embed(rows), model.surroundings(64)
+    for b, block in enumerate(model.blocks):
+        x = mixed(x + block.attn(block.norm1(x), *around), b)
+    loss = F.cross_entropy(model.read_out(x).flatten(0, 1), net.texts()[:, 1:].flatten())
+    assert net.with_more("none", 3) == pytest.approx(float(loss), abs=1e-3)
+
+
+def test_specialities_are_counts_of_letters():
+    sent = net.chosen(net.model("aux"), net.texts()).int().argmax(-1)  # (block, text, letter)
+    found = net.specialities("aux")
+    assert found.shape == (2, 8, len(net.LETTERS))
+    for block, expert, letter in ((0, 3, 5), (1, 0, 0), (1, 7, 20)):
+        assert found[block, expert, letter] == ((sent[block] == expert) & (net.texts() == letter)).sum()
+    told = toy.specialities("aux")
+    for one in told:
+        row = found[toy.BLOCK, one.expert]
+        assert one.share == pytest.approx(row.sum() / found[toy.BLOCK].sum())
+        assert len(one.letters) <= 6
+        for sign, share in one.letters:
+            at = net.LETTERS.index(sign)
+            assert share == pytest.approx(row[at] / found[toy.BLOCK, :, at].sum())
+        counts = [row[net.LETTERS.index(sign)] for sign, _share in one.letters]
+        assert counts == sorted(counts, reverse=True)
+    assert toy.specialities("aux", 0)[2].share != told[2].share
+    assert len(toy.specialities("aux", 1, 2)[0].letters) == 2
+
+
+def test_what_was_recorded_while_it_learned():
+    found, loads = toy.learning("none"), net.loads("none")
+    np.testing.assert_array_equal(found.loads, loads[0, :, 1])
+    np.testing.assert_array_equal(found.busiest, loads[0, :, 1].max(1))
+    np.testing.assert_array_equal(toy.learning("none", 2).loads, loads[2, :, 1])
+    assert found.steps == net.STOPS
+    assert loads.shape == (3, len(net.STOPS), 2, 8)
+    most, step = toy.worst("none")
+    busiest = loads[:, :, 1].max(-1).mean(0)
+    assert (most, step) == (pytest.approx(busiest.max()), net.STOPS[busiest.argmax()])
+    assert net.history("none").shape == (3, 600)
+    assert toy.losses()["aux"] == pytest.approx(
+        (net.final("aux").min(), net.final("aux").mean(), net.final("aux").max())
+    )
+    with pytest.raises(KeyError, match="shipped"):
+        net.model("bias")
+
+
+def test_seats_are_an_even_share_times_the_capacity():
+    found = toy.rationed("aux")
+    letters = net.texts()[:, :-1].numel()
+    np.testing.assert_array_equal(found.places, [int(c * letters / 8 + 1e-9) for c in net.CAPACITIES])
+    came = net.chosen(net.model("aux"), net.texts()[:, :-1])[1].flatten(0, 1).sum(0).numpy()
+    np.testing.assert_array_equal(found.seated + found.turned_away, np.tile(came, (51, 1)))
+    assert (found.seated <= found.places[:, None]).all()
+    np.testing.assert_array_equal(found.loss, net.by_capacity("aux")[0][0])
+    np.testing.assert_array_equal(found.dropped, net.by_capacity("aux")[1][0])
+
+
+def test_how_the_runs_differ():
+    kinds = net.KINDS
+    assert {k: (kinds[k].aux, kinds[k].rate) for k in net.BALANCED} == dict(
+        none=(0, 0), weak=(0.01, 0), aux=(0.1, 0), bias=(0, 0.003)
+    )
+    assert (kinds["top2"].config.moe.n_active, kinds["top2"].config.moe.renormalise, kinds["top2"].aux) == (
+        2,
+        True,
+        0.01,
+    )
+    assert (kinds["dense"].config.moe, kinds["dense"].config.d_ff) == (None, 40)
+    assert (kinds["wide"].config.moe, kinds["wide"].config.d_ff) == (None, 320)
+    one = net.CONFIG
+    assert (one.d_model, one.n_layers, one.n_heads, one.vocab_size, one.context) == (64, 2, 4, len(net.LETTERS), 64)
+    assert (one.moe.n_experts, one.moe.n_active, one.moe.d_expert, one.moe.layers) == (8, 1, 40, (0, 1))
+    assert one.moe.router_bias
+    assert not one.moe.renormalise
+    whole, met = toy.parameters()
+    assert whole - met == 2 * 7 * 3 * 64 * 40, "seven experts of each block are not met"

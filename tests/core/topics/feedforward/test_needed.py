@@ -141,3 +141,60 @@ def test_from_how_many_neurons_on_the_answer_keeps_half():
     found = needed.Needed((1, 2, 4, 8), 8, words, p)
     assert (found.least(needed.RULES[0]), found.least(needed.RULES[1])) == (8, 1)
     assert found.least(needed.RULES[0], 0.6) is None
+
+
+def test_chance_keeps_the_same_neurons_for_every_token(theirs):
+    """The first 96 of each block's own permutation."""
+    text = of(read(SENTENCE))
+    found, k = needed.run(text), 96
+    orders = [torch.randperm(768, generator=torch.Generator().manual_seed(b)) for b in range(6)]
+    hooks = [
+        layer.mlp.down_proj.register_forward_pre_hook(
+            lambda _m, given, b=b: (torch.where(orders[b] < k, given[0], 0.0),)
+        )
+        for b, layer in enumerate(theirs.model.layers)
+    ]
+    with torch.inference_mode():
+        p = theirs(torch.tensor([text.ids])).logits[0, -1].softmax(-1)
+    for hook in hooks:
+        hook.remove()
+    np.testing.assert_allclose(found.p[2, found.ks.index(k)], p[[one.id for one in found.words]], atol=1e-4)
+    assert (len(found.words), found.d_ff, len(found.ks)) == (8, 768, 49)
+
+
+def test_a_linear_router_chooses_groups_by_what_enters():
+    """One block by NumPy: scores of 16 groups from the input and a constant, the best four stay."""
+    model, rng = subject.model(), np.random.default_rng(3)
+    groups = needed.recorded()["groups"][needed.GRAINS.index(48)]
+    routers = torch.from_numpy(rng.normal(size=(6, 289, 16)).astype(np.float32))
+    edits = dict(needed.grouped(model, groups, 4, routers))
+    x, a = (rng.normal(size=(5, width)).astype(np.float32) for width in (288, 768))
+    assert torch.equal(edits["block2.norm2"](torch.from_numpy(x)), torch.from_numpy(x))
+    found = edits["block2.ffn_act"](torch.from_numpy(a)).numpy()
+    weights = routers[2].numpy()
+    for token in range(5):
+        best = np.argsort(-(x[token] @ weights[:288] + weights[288]))[:4]
+        np.testing.assert_array_equal(found[token], np.where(np.isin(groups[2], best), a[token], 0))
+    known = dict(needed.grouped(model, groups, 4))
+    known["block2.norm2"](torch.from_numpy(x))
+    found = known["block2.ffn_act"](torch.from_numpy(a)).numpy()
+    wrote = (a * needed.columns(model)[2].numpy()) ** 2
+    for token in range(5):
+        sums = [wrote[token][groups[2] == g].sum() for g in range(16)]
+        np.testing.assert_array_equal(found[token] != 0, np.isin(groups[2], np.argsort(sums)[-4:]))
+
+
+def test_a_text_s_own_order_counts_what_each_neuron_wrote(pair):
+    text = exactly("the cat and the dog", str(pair("llama").folder))
+    model, trace = pair("llama").ours, subject.untouched(text)
+    found = needed.orders(text)
+    for b, block in enumerate(model.blocks):
+        wrote = (trace[f"block{b}.ffn_act"].value * block.ffn.down.weight.detach().norm(dim=0).numpy()) ** 2
+        np.testing.assert_array_equal(np.argsort(found[b]), np.argsort(-wrote.mean(0), kind="stable"))
+
+
+def test_from_the_last_dip_on():
+    words, p = (Word(1, "a", 0.8),), np.zeros((3, 3, 1))
+    p[0, :, 0], p[1, :, 0], p[2, :, 0] = [0.0, 0.4, 0.8], [0.4, 0.4, 0.4], [0.9, 0.9, 0.39]
+    found = needed.Needed((1, 2, 4), 4, words, p)
+    assert [found.least(rule) for rule in needed.RULES] == [2, 1, None]

@@ -155,3 +155,46 @@ def test_experts_have_neurons_of_their_own():
 
     with pytest.raises(Cannot, match="expert"):
         one.network(Model(), 0)
+
+
+def test_five_others_are_drawn_from_the_block_by_the_seed():
+    here = demo(SENTENCE, 2, 363)
+    rest = [i for i in range(768) if i != 363]
+    for seed in (0, 4):
+        drawn = np.random.default_rng(seed).permutation(rest)[:5]
+        found = one.muted(here, seed)
+        wanted = [outlook(SENTENCE, 2, int(i), 0.0)[found.answer.id] for i in drawn]
+        assert found.others == pytest.approx(wanted, abs=2e-5)
+    silent = outlook(SENTENCE, 2, 363, 0.0)
+    assert found.after == pytest.approx(silent[found.answer.id], abs=2e-5)
+    assert found.then.id == silent.argmax()
+    assert one.muted(here).others == one.muted(here, 0).others
+
+
+def test_bars_stand_in_the_order_of_the_untouched_model():
+    found = one.turned(demo(WONDER))
+    assert found.probs.shape == (61, 6)
+    calm = found.probs[one.FACTORS.index(1.0)]
+    assert (np.diff(calm) <= 0).all()
+    every = one.chances(demo(WONDER), one.FACTORS)
+    assert set(np.argsort(-every.max(0))[:6]) == set(found.ids)
+    assert found.ids[found.asked] == every[one.FACTORS.index(1.0)].argmax()
+
+
+def test_what_a_neuron_raises_and_lowers():
+    here = demo(WONDER)
+    pushed = one.pushes(here) * one.inside(here).value[-1]
+    told = one.writes(here)
+    assert [w.id for w in told.up] == np.argsort(-pushed)[:6].tolist()
+    assert [w.id for w in told.down] == np.argsort(pushed)[:6].tolist()
+    assert [w.p for w in told.up] == pytest.approx(pushed[[w.id for w in told.up]], rel=1e-5)
+    assert [w.p for w in told.down] == pytest.approx(pushed[[w.id for w in told.down]], rel=1e-5)
+    assert told.spread == pytest.approx(pushed.std(), rel=1e-4)
+    assert len(one.writes(here, 3).up) == 3
+
+
+def test_a_neuron_that_is_silent_is_told_as_if_it_said_one(monkeypatch):
+    here, pushed = demo(WONDER), one.pushes(demo(WONDER))
+    quiet = one.Inside(None, np.zeros(1), np.zeros(1), one.inside(here).column)
+    monkeypatch.setattr(one, "inside", lambda _demo: quiet)
+    assert one.writes(here).up[0].p == pytest.approx(pushed.max(), rel=1e-5)

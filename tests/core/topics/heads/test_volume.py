@@ -252,3 +252,65 @@ def test_a_head_looks_to_the_side_where_more_of_its_weight_lies(monkeypatch):
     looked = net.looked
     monkeypatch.setattr(net, "looked", lambda digits: (looked(digits)[0], weights))
     assert neighbours.turned((3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)).looks == (0, 1)
+
+
+def test_what_the_volume_brings_up():
+    found = manyheads.turned(manyheads.Demo(text.of(READING), 5, 1))
+    assert found.probs.shape == (51, 8)
+    assert (np.diff(found.probs.max(0)) <= 0).all(), "likeliest at any volume first"
+    assert found.views.shape == (51, 36, 14)
+
+
+def test_one_head_silent_is_one_cell_of_all():
+    _answer, table = manyheads.silenced(text.of(OTHER))
+    for layer, head in ((0, 0), (3, 4), (5, 5)):
+        alone = manyheads.without(manyheads.Demo(text.of(OTHER), layer, head, ((1, 1),)))
+        assert alone == pytest.approx(table[layer, head], abs=1e-5), "whatever else is muted"
+    assert table.shape == (6, 6)
+
+
+def test_parts_and_a_bias_are_the_whole():
+    each, bias = np.arange(12.0).reshape(2, 3, 2), np.array([5.0, -1.0])
+    whole = each.sum(0) + bias
+    assert manyheads.Parts(each, whole, bias).gap == 0
+    assert manyheads.Parts(each, whole - 3 * np.eye(3, 2), bias).gap == 3
+    assert manyheads.Parts(each, each.sum(0) + 0.5).gap == 0.5
+
+
+def test_habits_of_three_tokens_and_of_words_that_come_once():
+    three = text.Text(text.FIRST, READING.ids[:3], READING.tokens[:3])
+    found, weights = manyheads.habits(three), manyheads.subject.untouched(three)
+    for layer, head in ((0, 3), (4, 1)):
+        w = weights[f"block{layer}.weights"].value[head]
+        assert found.previous[layer, head] == pytest.approx((w[1, 0] + w[2, 1]) / 2)
+        assert found.itself[layer, head] == pytest.approx((w[1, 1] + w[2, 2]) / 2)
+        assert found.first[layer, head] == pytest.approx((w[1, 0] + w[2, 0]) / 2)
+        assert found.distance[layer, head] == pytest.approx(w[2, 1] / (w[1, 1] + w[2, 1] + w[2, 2]), rel=1e-4)
+    assert found.same.shape == (6, 6)
+    assert not found.same.any(), "nothing comes twice"
+
+
+def test_a_fresh_head_by_numpy():
+    found = manyheads.fresh(text.of(READING), 6, 2)
+    x = manyheads.subject.untouched(text.of(READING))["block0.norm1"].value.astype(np.float64)
+    w_q, w_k = torch.randn(2, 288, 288, generator=torch.Generator().manual_seed(2)).double().numpy()
+    scores = (x @ w_q)[:, :48] @ (x @ w_k)[:, :48].T / 48**0.5
+    for at in (5, 20, 40):
+        scaled = np.where(np.tri(14, dtype=bool), scores * manyheads.SCALES[at] ** 2, -np.inf)
+        powers = np.exp(scaled - scaled.max(1, keepdims=True))
+        np.testing.assert_allclose(found.weights[at], powers / powers.sum(1, keepdims=True), atol=2e-3)
+    assert not np.allclose(found.weights[30], manyheads.fresh(text.of(READING), 6).weights[30], atol=1e-2)
+    np.testing.assert_allclose(manyheads.SCALES, np.geomspace(1e-3, 10**-0.5, 51), rtol=5.1e-3)
+
+
+def test_a_rank_counts_what_is_more_than_rounding():
+    eps = np.finfo(np.float64).eps
+    assert manyheads.Ranks.count(np.array([2.0, 1.0, 6.1 * eps, 5.9 * eps])) == 2
+    assert manyheads.Ranks.count(np.array([2.0, 1.0, 8.1 * eps, 7.9 * eps])) == 3
+
+
+def test_numbers_of_a_head_that_was_cut_wrongly_come_from_several_tokens():
+    right, wrong = manyheads.origins(6, 2, 8)
+    assert right.tolist() == [[0, 1, 2, 3, 4, 5]] * 2
+    owner = np.repeat(np.arange(6), 8).reshape(2, 6, 4)
+    np.testing.assert_allclose(wrong, owner.mean(-1))

@@ -177,3 +177,135 @@ def test_grammar_s_small_words_are_no_names_and_names_are(kind):
         assert not stale._name(word), word
         assert not stale._name(word.lower()), word
     assert all(stale._name(word) for word in ("Tom", "Amy", "Lily", "Ben"))
+
+
+# ---- by hand ----
+
+
+@pytest.mark.parametrize(
+    ("token", "mine", "fits"),
+    [
+        ("cat", "dog", True),
+        ("Cat", "dog", False),  # a name for a thing
+        ("dogs", "dog", False),  # the same in another dress
+        ("dogged", "dogs", False),
+        ("do", "dog", False),
+        ("·og", "dog", False),  # half a word
+        ("cap", "cat", True),
+        ("runnin", "running", False),
+        ("runner", "running", True),
+        ("RUNNING", "Running", False),
+        (".", "!", True),
+    ],
+)
+def test_what_is_like_a_word_and_not_the_same(token, mine, fits):
+    assert stale._like(token, mine) is fits
+
+
+def test_words_offered_are_the_nearest_rows_and_then_the_text_s_own():
+    for place in (9, 11, 5):
+        found = stale.alike(FIRST, place)
+        table = stale.subject.model().embed.weight.detach().double().numpy()
+        rows = table / np.linalg.norm(table, axis=1, keepdims=True)
+        order = np.argsort(-(rows @ rows[FIRST.ids[place]]))[:360]
+        fit = [
+            int(i) for i in order if i != FIRST.ids[place] and stale._like(sentence.called(int(i)), FIRST.tokens[place])
+        ]
+        assert list(found[: len(fit[:6])]) == fit[:6]
+        here = [
+            FIRST.ids[i]
+            for i in stale.places(FIRST)
+            if FIRST.tokens[i][0].isupper() == FIRST.tokens[place][0].isupper()
+        ]
+        rest = [i for i in dict.fromkeys(here) if i != FIRST.ids[place] and i not in fit[:6]]
+        assert list(found[len(fit[:6]) :]) == rest
+        assert FIRST.ids[place] not in found
+        assert len(set(found)) == len(found)
+
+
+def test_without_two_names_the_word_that_matters_most_is_swapped():
+    """The next word's chances for each swap of its own, by whole passes."""
+    text = sentence.of(sentence.read("The dog ran to the park. He was very"))
+    assert stale.names(text) is None
+    calm = stale.subject.untouched(text)["next_probs"].value
+    moved = {}
+    for place in stale.places(text)[-16:]:
+        other = stale.alike(text, place)[0]
+        new = stale.swapped(stale.Demo(text, place, other))
+        moved[place, other] = np.abs(stale.subject.untouched(new)["next_probs"].value - calm).sum()
+    assert stale.first_swap(text) == max(moved, key=moved.get)
+
+
+def test_two_names_of_which_one_comes_twice():
+    def found(words):
+        text = sentence.exactly(words)
+        got = stale.names(text)
+        return got and (text.tokens[got[0]], got[0], sentence.called(got[1]))
+
+    assert found("Tom met Sam. Tom ran to") == ("Tom", 5, "Sam")
+    assert found("Tom met Sam. Sam ran to") == ("Sam", 5, "Tom")
+    assert found("Tom ran. Tom sat down") is None, "one name alone"
+    assert found("Tom met Sam and ran") is None, "nobody twice"
+    assert found("Tom met Sam. Tom ran. Sam sat down") == ("Sam", 8, "Tom")
+
+
+def test_places_are_whole_words_between_the_ends():
+    text = sentence.exactly("Lily saw a frog")
+    whole = [i for i in range(1, len(text) - 1) if text.tokens[i].isalpha() and not text.tokens[i + 1].startswith("·")]
+    assert stale.places(text) == tuple(whole)
+    dots = sentence.Text(text.subject, text.ids[:4], ("<s>", ".", "!", "?"))
+    assert stale.places(dots) == (1, 2), "where no word is whole, any token"
+    three = sentence.Text(text.subject, text.ids[:3], text.tokens[:3])
+    assert len(stale.places(three)) == 1
+    assert stale.readable(sentence.Text("x", tuple(range(48)), tuple("a" * 48))).ids == tuple(range(48))
+    long = stale.readable(sentence.Text("x", tuple(range(50)), tuple("ab" * 25)))
+    assert (long.ids, len(long.tokens), long.subject) == (tuple(range(2, 50)), 48, "x")
+
+
+def told(best, alone_best, old=1, new=2):
+    words = tuple(sentence.Word(i, str(i), 0.0) for i in (old, new, 5))
+    return stale.Stale(
+        FIRST, (), (), words, np.arange(12.0).reshape(4, 3), best, np.zeros(0), np.array(alone_best), words[0], words[1]
+    )
+
+
+def test_from_where_the_new_answer_stays():
+    assert told((1, 2, 1, 2, 2), [[1]]).settled == 3
+    assert told((2, 2), [[1]]).settled == 0
+    assert told((1, 1), [[1]]).settled == 2
+    found = told((1,), [[1, 2], [2, 5]])
+    assert found.turning == ((0, 1), (1, 0))
+    assert told((1,), [[1, 1]], new=1).turning == (), "nothing to turn"
+    assert (found.chance(2, 1), found.chance(5, 3)) == (4.0, 11.0)
+
+
+def test_who_is_followed_are_both_answers_and_who_comes_closest():
+    said = [sentence.Word(i, "", 0.0) for i in (3, 7)]
+    along, single = np.zeros((2, 10)), np.zeros((3, 10))
+    along[1, [3, 7, 1]], single[2, [4, 1, 9]] = [0.9, 0.8, 0.3], [0.5, 0.2, 0.4]
+    assert stale._followed(along, single, said) == [3, 7, 4, 9]
+    assert stale._followed(along, single, said[:1] * 2) == [3, 7, 4, 9], "of one answer three more"
+    assert stale._followed(along, single, [said[0], sentence.Word(0, "", 0.0)]) == [3, 0, 7, 4]
+
+
+def test_of_many_cells_a_hundred_and_twenty_stops_are_shown():
+    text = stale.readable(sentence.of(sentence.read("The dog ran to the park. " * 9)))
+    found = stale.run(stale.Demo(text, 20, text.ids[22]))
+    assert (len(text), len(found.cells), len(found.stops)) == (48, 282, 120)
+    assert (found.stops[0], found.stops[-1]) == (0, 282)
+    assert set(np.diff(found.stops)) == {2, 3}
+    assert found.p.shape == (120, 4)
+    assert found.alone.shape == (6, 47, 4)
+
+
+def test_a_column_is_not_always_enough():
+    """Who reads the swapped word in the first block hands it on: from there it is in other cells too."""
+    columns = {}
+    for place in stale.places(FIRST):
+        demo = stale.Demo(FIRST, place, 500)
+        renewed = torch.zeros(1, 6, 13, dtype=torch.bool)
+        renewed[0, :, place] = True
+        new = stale.swapped(demo)
+        said = int(stale.patched(FIRST, new, renewed).argmax())
+        columns[place] = said == int(stale.subject.untouched(new)["next_probs"].value.argmax())
+        assert stale.column(demo) is columns[place]

@@ -393,3 +393,73 @@ def test_a_padded_batch_equals_transformers(theirs, side, mask):
 def test_above_the_diagonal_there_is_something_only_without_a_mask():
     assert 0.05 < patterns.above(sentence.of(READING), 5, 1) < 0.95
     assert np.triu(patterns.run(demo())["block5.weights"].value, 1).max() == 0
+
+
+# ---- by hand ----
+
+
+def test_what_no_output_may_depend_on():
+    plain = ["0111", "0011", "0001", "0000"]
+    padded = ["0111", "0011", "1101", "1100"]
+    for kind, size, rows in (("window", 2, plain), ("prefix", 3, plain), ("padding", 0, plain), ("padding", 2, padded)):
+        found = patterns.forbidden(kind, 4, size)
+        assert ["".join(str(int(x)) for x in row) for row in found] == rows
+
+
+def test_where_the_slider_starts():
+    assert [patterns.usual(kind, 9) for kind in ("reach", "window", "global", "prefix", "padding")] == [0, 9, 9, 1, 0]
+    with pytest.raises(KeyError):
+        patterns.pattern("pyramid", 3, 1)
+
+
+def test_reaches_in_their_order():
+    assert reach.sizes(4, 44) == (-999, -998, -997, 0, 1, 2, 999)
+    assert reach.sizes(1, 44) == (0,)
+    assert reach.sizes(2, 44) == (-999, 0, 999)
+    assert reach.sizes(14, 8) == (-999, -995, -991, -987, 0, 1, 4, 7, 10, 999)
+    assert reach.sizes(300, 2) == (-999, 0, 1, 999)
+    assert (reach.window(-996), reach.window(0), reach.window(3)) == (4, None, None)
+    assert reach.SIZES[0] == -999
+    assert len(reach.SIZES) == 2 * 24 + 2
+
+
+def test_words_of_the_frames_begin_with_the_answer():
+    found, calm = patterns.frames(demo("window", N)), subject.untouched(sentence.of(READING))["next_probs"].value
+    assert len(found.words) == 8 == found.probs.shape[1]
+    assert found.words[0] == found.answer
+    assert found.answer.id == calm.argmax()
+    np.testing.assert_allclose(found.before, calm[[word.id for word in found.words]])
+    assert (np.diff(found.probs.max(0)[1:]) <= 0).all()
+    assert len(patterns.frames(demo("prefix", 3), 3).words) == 3
+    bits = -(found.weights * np.log2(np.where(found.weights > 0, found.weights, 1))).sum(-1)
+    np.testing.assert_allclose(found.entropy, bits, atol=1e-4)
+    for stop, size in ((0, 1), (4, 5)):
+        np.testing.assert_array_equal(~found.shut[stop], patterns.pattern("window", N, size).numpy())
+
+
+def test_above_the_diagonal_lies_the_weight_on_what_comes():
+    trace = subject.run(sentence.of(READING), Change(mask=False), ("block2.weights",))
+    weights = trace["block2.weights"].value[3]
+    ahead = sum(weights[i, j] for i in range(N) for j in range(i + 1, N)) / N
+    assert patterns.above(sentence.of(READING), 2, 3) == pytest.approx(ahead, rel=1e-4)
+
+
+def test_a_painting_is_spelled_row_by_row():
+    paint = patterns.Paint(frozenset({(3, 4), (3, 0), (12, 1)}), frozenset({(3, 2), (0, 0)}))
+    assert patterns.spell(paint) == "0--1_3-11-4_12-2-"
+    assert patterns.unspell("3-2000-", N) == patterns.Paint(frozenset({(3, 13)}))
+    assert patterns.unspell("3-4000-", N) is None, "there is no token 14"
+    assert patterns.unspell("13-1-", N) is not None
+    assert patterns.unspell("14-1-", N) is None
+    assert patterns.unspell("3-1-", 48) is not None
+    assert patterns.unspell("3-1-", 49) is None, "too long to be painted"
+
+
+def test_masks_are_printed_in_letters():
+    mask = np.tri(7, dtype=bool)
+    assert in_numpy.printed(mask, 2) == "[T F]\n[T T]"
+    assert in_numpy.printed(mask).count("\n") == 4
+
+
+def test_a_reach_grows_by_one_less_than_the_window_a_block():
+    assert [gradients.reach(*one) for one in ((1, 6), (3, 1), (3, 6), (14, 2))] == [1, 3, 13, 27]

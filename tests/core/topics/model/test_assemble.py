@@ -143,3 +143,73 @@ def test_the_printed_formula_and_the_right_one():
         found.spread, np.stack([printed.std(1, correction=0), right.std(1, correction=0)]), rtol=1e-4
     )
     np.testing.assert_allclose(found.rms[1, 1:], 1, atol=1e-4)
+
+
+def test_what_the_presets_are_made_of():
+    """As their papers and model cards say."""
+    parts = asm.PRESETS
+    assert (parts["2017"].order, parts["2017"].norm, parts["2017"].ffn, parts["2017"].position) == (
+        "post", "layernorm", "relu", "sinusoid"
+    )  # fmt: skip
+    assert parts["bert"] == replace(parts["2017"], ffn="gelu")
+    assert parts["gpt2"] == asm.Parts(order="pre", ffn="gelu", causal=True)
+    llama = asm.Parts(order="pre", norm="rmsnorm", ffn="swiglu", position="rope", causal=True, bias=False)
+    assert parts["llama"] == llama
+    assert parts["qwen3"] == replace(llama, kv_heads=2, qk_norm=True)
+    assert [parts[name].kv_heads for name in ("2017", "bert", "gpt2", "llama")] == [8] * 4
+
+
+def test_a_gated_network_is_two_thirds_as_wide():
+    assert asm.config_of(asm.Parts(), 64).d_ff == asm.config_of(asm.Parts(ffn="gelu"), 64).d_ff == 256
+    assert asm.config_of(asm.Parts(ffn="swiglu"), 64).d_ff == 170
+    assert asm.config_of(asm.Parts(ffn="swiglu"), 64, 100).d_ff == 100
+    made = asm.config_of(asm.PRESETS["qwen3"], 64)
+    assert (made.n_heads, made.n_kv_heads, made.context, made.norm_eps, made.n_layers) == (8, 2, 256, 1e-5, 1)
+
+
+def test_places_are_added_where_they_are_sines_and_turned_where_they_turn():
+    demo = asm.Demo(IDS, asm.Parts(), 64, 2, 5)
+    turned = replace(demo, parts=asm.Parts(position="rope"))
+    np.testing.assert_allclose(asm.words(demo) - asm.words(turned), asm.sinusoids(14, 64).expand(2, -1, -1), atol=1e-6)
+    assert asm.around(demo) == (None, None)
+    turn, allowed = asm.around(replace(turned, parts=replace(turned.parts, causal=True)))
+    assert turn.shape == (14, 4)
+    np.testing.assert_array_equal(allowed, np.tri(14, dtype=bool))
+    assert asm.words(replace(demo, batch=4)).shape == (4, 14, 64)
+
+
+def test_only_what_torch_has_is_compared_with_torch():
+    classic = asm.Parts()
+    assert all(
+        asm.can_torch(p) for p in (classic, replace(classic, order="pre"), replace(classic, ffn="gelu", causal=True))
+    )
+    for other in (dict(ffn="swiglu"), dict(norm="rmsnorm"), dict(kv_heads=2), dict(position="rope"), dict(qk_norm=True),
+                  dict(residual=False), dict(bias=False)):  # fmt: skip
+        assert not asm.can_torch(replace(classic, **other)), other
+        assert asm.run(asm.Demo(IDS, replace(classic, **other))).gap is None
+    found = asm.run(asm.Demo(IDS))
+    assert found.parameters == sum(p.numel() for p in nn.TransformerEncoderLayer(64, 8, 256).parameters())
+    assert found.low < 0 < found.high
+    out = asm.drawn(classic, 64, 0)(asm.words(asm.Demo(IDS)), None, None)
+    assert (found.low, found.high) == pytest.approx((float(out.min()), float(out.max())))
+
+
+def test_weights_keep_the_size_of_what_they_are_given():
+    block = asm.drawn(asm.PRESETS["llama"], 128, 3)
+    for module in block.modules():
+        if isinstance(module, nn.Linear):
+            assert float(module.weight.std()) == pytest.approx(module.weight.shape[1] ** -0.5, rel=0.05)
+    for module in asm.drawn(asm.Parts(), 64, 3).modules():
+        if isinstance(module, nn.Linear):
+            assert not module.bias.any()
+
+
+def test_the_picture_of_likeness_shows_forty_tokens():
+    long = tuple(range(3, 53))
+    found = asm.stack(asm.Demo(long, asm.PRESETS["llama"], 32))
+    assert found.likeness.shape == (25, 40, 40)
+    assert found.mean.shape == found.rms.shape == (25,)
+    first = asm.words(asm.Demo(long, asm.PRESETS["llama"], 32))[0]
+    cosine = F.cosine_similarity(first[:, None], first[None], dim=-1).numpy()
+    np.testing.assert_allclose(found.likeness[0], cosine[:40, :40], atol=1e-5)
+    assert found.mean[0] == pytest.approx((cosine.sum() - 50) / (50 * 49), abs=1e-5)

@@ -156,3 +156,80 @@ def test_the_size_of_a_line_is_the_root_mean_square_of_what_is_finite():
         finite = made[np.isfinite(made)].astype(np.float64)
         assert size == pytest.approx(np.sqrt((finite**2).mean()), rel=1e-4), name
     assert any(np.isinf(seen[f"block0.{name}"].value).any() for name in found.lines), "a mask is among them"
+
+
+def blend(share, right, wrong):
+    return share * right + (1 - share) * wrong
+
+
+def between(fault, share):
+    """The model with so much of one right line put back, written out: (next word's probabilities, size of each line)."""
+    x = STORED["embed_tokens.weight"][torch.tensor(IDS)]
+    causal = torch.tril(torch.ones(len(x), len(x)))
+    part = lambda name: share if fault == name else 1.0  # noqa: E731
+    for layer in range(LAYERS):
+        y = blend(part("norm1"), norm(x, f"layers.{layer}.input_layernorm"), x)
+        q, k, v = (
+            linear(y, f"layers.{layer}.self_attn.{n}_proj").view(len(y), HEADS, WIDTH).transpose(0, 1) for n in "qkv"
+        )
+        v = blend(part("values"), v, k)
+        scores = turned(q) @ turned(k).mT / WIDTH ** (0.5 * part("scale"))
+        powers = scores.exp() * blend(part("mask"), causal, causal.T)
+        weights = powers / powers.sum(2, keepdim=True)
+        weights = blend(part("axis"), weights, (scores.exp() * causal) / (scores.exp() * causal).sum(1, keepdim=True))
+        z = weights @ v
+        z = blend(part("merge"), z.transpose(0, 1).reshape(len(x), -1), z.reshape(len(x), -1))
+        found = linear(z, f"layers.{layer}.self_attn.o_proj")
+        x = found + part("skip1") * x
+        y = blend(part("norm2"), norm(x, f"layers.{layer}.post_attention_layernorm"), x)
+        gate, up = (linear(y, f"layers.{layer}.mlp.{n}_proj") for n in ("gate", "up"))
+        made = linear(blend(part("gate"), F.silu(gate), gate) * up, f"layers.{layer}.mlp.down_proj")
+        x = made + part("skip2") * x
+    return F.linear(norm(x[-1], "norm"), STORED.get("lm_head.weight", STORED["embed_tokens.weight"])).softmax(-1)
+
+
+@pytest.mark.parametrize("fault", [wire for wire in repair.WIRES if wire != "rotation"])
+@pytest.mark.parametrize("stop", [16, 40])
+def test_in_between_every_wire_is_as_much_right_as_is_put_back(fault, stop):
+    found, probs = repair.run(repair.Demo(TEXT, fault, fault)), between(fault, repair.STOPS[stop])
+    np.testing.assert_allclose(found.p[stop], probs[[word.id for word in found.words]], atol=5e-4)
+    assert found.best[stop].id == int(probs.argmax())
+
+
+def test_sizes_and_distances_by_hand():
+    made = torch.tensor([[[3.0, -torch.inf], [4.0, torch.nan]], [[torch.inf, -torch.inf], [torch.nan, torch.nan]]])
+    assert repair._size(made).tolist() == pytest.approx([12.5**0.5, 0])
+    one = torch.tensor([[[6.0, -torch.inf]], [[3.0, 4.0]]])
+    healthy = torch.tensor([[[3.0, 4.0]]])
+    assert repair._away((one,), (healthy,)).flatten().tolist() == pytest.approx([1, 0])
+    tiny = repair._away((1e-3 * healthy,), (2e-3 * healthy,))
+    assert tiny.flatten().tolist() == pytest.approx([0.5])
+
+
+def test_who_is_followed():
+    """The answer, who leads at rest, who leads most often, then who comes close; ten at most."""
+    said = [text.Word(i, "", 0.0) for i in (7, 3, 3, 5, 3)]
+    probs = np.zeros((5, 30))
+    probs[0, 10:30] = np.linspace(0.5, 0.3, 20)
+    assert repair._followed(probs, text.Word(4, "", 0.0), tuple(said)) == [4, 7, 3, 5, 10, 11, 12, 13, 14, 15]
+
+
+def test_the_picture_of_weights_shows_the_last_forty_and_the_shapes_are_told():
+    ids = (IDS * 20)[:50]
+    found = repair.run(repair.Demo(text.Text(text.FIRST, ids, tuple("x" * 50)), None))
+    trace = subject.untouched(text.Text(text.FIRST, ids, tuple("x" * 50)))
+    np.testing.assert_allclose(found.weights[0], trace["block0.weights"].value.mean(0)[-40:, -40:], atol=1e-6)
+    shapes = dict(zip(found.lines, found.shapes, strict=True))
+    assert (shapes["resid_pre"], shapes["q"], shapes["scores"]) == ((50, 288), (6, 50, 48), (6, 50, 50))
+    assert found.chance(0.0) == found.p[0, 0] == pytest.approx(found.answer.p, abs=1e-6)
+    assert repair.lines(TEXT) == tuple(one for one in repair.LINES if one not in ("q_norm", "ffn_pre"))
+    assert repair.wires(TEXT) == tuple(repair.WIRES)
+
+
+def test_a_wire_that_is_not_there_is_refused(pair):
+    gpt2 = text.exactly("the dog ran", str(pair("gpt2").folder))
+    assert not {"rotation", "gate"} & set(repair.wires(gpt2))
+    with pytest.raises(text.Cannot, match="no such line"):
+        repair.run(repair.Demo(gpt2, "gate", "gate"))
+    alone = text.exactly("the dog ran", str(pair("one layer, one head").folder))
+    assert "merge" not in repair.wires(alone)

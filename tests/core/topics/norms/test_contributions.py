@@ -70,3 +70,60 @@ def test_rivals_are_the_likeliest_others_and_the_words_of_the_text():
     assert found[0] == int(np.argsort(-logits)[1])
     assert sentence.id_of("Sam") in found
     assert int(logits.argmax()) not in found
+
+
+def test_what_each_part_adds_and_to_what():
+    text = TEXTS[sentence.SENTENCE]
+    found, trace, model = contributions.bus(text), subject.untouched(text), subject.model()
+    added = [trace["embed"].value[-1].astype(float)]
+    for i in range(6):
+        added += [trace[f"block{i}.{name}"].value[-1].astype(float) for name in ("attn_out", "ffn_out")]
+    streams = np.cumsum(added, 0)
+    np.testing.assert_allclose(found.sizes, [np.sqrt((one**2).mean()) for one in added], rtol=1e-4)
+    onto = [added[0], *streams[:-1]]
+    wanted = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(added, onto, strict=True)]
+    np.testing.assert_allclose(found.alike, wanted, atol=1e-4)
+    for place in (0, 5, 12):
+        x = streams[place]
+        logits = model.embed.weight.detach().double().numpy() @ (
+            x / np.sqrt((x**2).mean() + model.norm.eps) * model.norm.weight.detach().double().numpy()
+        )
+        p = np.exp(logits - logits.max())
+        assert found.lens[place] == logits.argmax()
+        assert found.sure[place] == pytest.approx(p.max() / p.sum(), abs=1e-4)
+    assert (len(found.lens), found.sure.shape) == (13, (13,))
+    assert found.other == int(np.argsort(-trace["next_logits"].value)[1]), "the runner-up, unless told otherwise"
+
+
+def test_a_gap_is_what_the_sum_misses():
+    parts = dict(answer=1, other=2, sizes=np.zeros(2), alike=np.zeros(2), lens=(), sure=np.zeros(2))
+    assert contributions.Bus(parts=np.array([1.0, 2.5]), rest=-0.5, whole=4.0, **parts).gap == 1.0
+    assert contributions.Bus(parts=np.array([1.0, 2.5]), rest=0.5, whole=3.0, **parts).gap == 1.0
+
+
+def test_five_rivals_and_forty_words():
+    text = TEXTS[sentence.SENTENCE]
+    found, order = contributions.rivals(text), np.argsort(-subject.untouched(text)["next_logits"].value, kind="stable")
+    assert list(found[:5]) == order[1:6].tolist()
+    assert set(found[5:]) == set(text.ids) - set(order[:6].tolist())
+    assert list(contributions.rivals(text, 2)[:2]) == order[1:3].tolist()
+    long = sentence.exactly("One day a big dog ran to the park. " + "Tom sat. " * 20)
+    early = set(long.ids[:-40]) - set(long.ids[-40:])
+    assert early
+    likely = set(np.argsort(-subject.untouched(long)["next_logits"].value)[:6].tolist())
+    assert not (early - likely) & set(contributions.rivals(long))
+
+
+@pytest.mark.parametrize("layer", [0, 3])
+def test_every_head_speaks_for_itself(layer):
+    text, sam = TEXTS[sentence.SENTENCE], sentence.id_of("Sam")
+    found, trace, model = contributions.heads(text, layer, sam), subject.untouched(text), subject.model()
+    towards, rest = contributions.direction(text, contributions.bus(text, sam).answer, sam)
+    out = model.blocks[layer].attn.o.weight.detach().numpy()
+    for head in range(6):
+        z = trace[f"block{layer}.z"].value[head, -1]
+        wanted = out[:, head * 48 : head * 48 + 48] @ z @ towards.numpy()
+        assert found[head] == pytest.approx(float(wanted), abs=1e-3)
+    assert found.shape == (7,)
+    assert found.sum() == pytest.approx(float(contributions.bus(text, sam).parts[1 + 2 * layer]), abs=1e-3)
+    assert rest == 0

@@ -131,3 +131,60 @@ def test_the_plain_copy_is_a_small_part_of_what_comes_down():
     assert found.sizes[0] / found.sizes[-1] > 10
     assert found.rest[0] > 10
     assert found.cosines[0] < 0.2
+
+
+def test_a_profile_is_the_least_the_middle_and_the_most_of_what_is_recorded():
+    """From the recording itself, for one arrangement at one depth: the gradient relative to the stack's own top."""
+    name, depth = NAMES.index("post"), 9
+    recorded = stacks.recorded()
+    rows = recorded["down"][name, depth - 1].astype(float)  # (place, seed), powers of ten
+    found = dp.profile("down")
+    for part, f in ((found.low, np.min), (found.middle, np.median), (found.high, np.max)):
+        wanted = f(10 ** (rows[: depth + 1] - rows[depth]), axis=-1)
+        np.testing.assert_allclose(part[depth - 1, name, : depth + 1], wanted, rtol=1e-6)
+    assert (found.low < found.middle)[depth - 1, name, :depth].all()
+    assert (found.middle < found.high)[depth - 1, name, :depth].all()
+    for kind, of in (("size", lambda x: 10**x), ("alike", lambda x: x)):
+        row = of(recorded[kind][name].astype(float))  # (place, seed): a deeper stack begins as a shallow one does
+        found = dp.profile(kind)
+        for part, f in ((found.low, np.min), (found.middle, np.median), (found.high, np.max)):
+            np.testing.assert_allclose(part[depth - 1, name, : depth + 1], f(row, axis=-1)[: depth + 1], rtol=1e-6)
+
+
+def test_the_bottom_is_the_first_place_of_all_three():
+    found = dp.profile("down")
+    ends = dp.bottom(found)
+    assert ends.shape == (64, 6, 3)
+    for i, part in enumerate((found.low, found.middle, found.high)):
+        np.testing.assert_array_equal(ends[:, :, i], part[:, :, 0])
+
+
+def test_batches_are_the_middle_seed():
+    rows = 10 ** stacks.recorded()["batch"].astype(float)  # (arrangement, batch, place, seed)
+    np.testing.assert_allclose(dp.batches()[2, 3], np.sort(rows[3, 2], -1)[:, 1])
+
+
+def test_what_is_drawn_is_drawn_from_the_seed():
+    assert dp.stretches().shape == (45, 2, 64)
+    np.testing.assert_array_equal(dp.stretches(), dp.stretches(0))
+    assert np.abs(dp.stretches(1) - dp.stretches())[1:].max() > 1e-3
+    assert dp.products().shape == (81, 2, 33)
+
+
+def test_what_comes_down_is_measured_against_the_top():
+    """Lengths, angles and what was added, from the gradients at three heights by autograd on a stream of one's own."""
+    found, model, ids = dp.through(GIVEN), subject.model(), torch.tensor(GIVEN.ids)
+    turn, allowed = model.surroundings(len(ids))
+    grads = []
+    for height in (0, 3, 6):
+        start = x = model.stream(ids, until=height).detach().requires_grad_()
+        for block in model.blocks[height:]:
+            x = block(x, turn, allowed)
+        loss = -model.predict(x).log_softmax(-1)[found.answer]
+        grads.append(torch.autograd.grad(loss, start)[0].double().flatten().numpy())
+    top = grads[-1]
+    for height, one in zip((0, 3, 6), grads, strict=True):
+        assert found.sizes[height] == pytest.approx(np.linalg.norm(one), rel=1e-3)
+        assert found.cosines[height] == pytest.approx(one @ top / np.linalg.norm(one) / np.linalg.norm(top), abs=1e-3)
+        assert found.rest[height] == pytest.approx(np.linalg.norm(one - top) / np.linalg.norm(top), rel=1e-3, abs=1e-6)
+    assert len(found.sizes) == len(found.cosines) == len(found.rest) == 7

@@ -161,3 +161,84 @@ def test_numbers_before_and_after_each_norm():
     np.testing.assert_allclose(found.shares[5, 1, 1:-1], middle[1:-1], atol=1e-3)
     assert found.spread[:, 1].min() > 0.97
     assert found.spread[-1, 0] > 8 * found.spread[0, 0], "the stream grows"
+
+
+def test_what_eps_brings_up_is_told_with_the_answer_first():
+    found, calm = readings.loosened(TEXT), subject.untouched(TEXT)["next_probs"].value
+    assert found.probs.shape == (49, 6)
+    assert found.ids[0] == calm.argmax()
+    assert (np.diff(found.probs.max(0)[1:]) <= 0).all(), "then what is likeliest at any eps"
+    probs = with_eps(readings.EPSILONS[40])
+    assert (int(found.top[40]), found.most[40]) == (probs.argmax(), pytest.approx(probs.max(), abs=1e-4))
+    np.testing.assert_allclose(found.probs[readings.EPSILONS.index(1e-5)], calm[list(found.ids)], atol=1e-4)
+
+
+def stream(ids):
+    return subject.model().stream(torch.tensor(ids), until=1).detach().double().numpy()
+
+
+def test_each_way_of_pooling_by_hand():
+    """The seventh token's first number after block 1, beside the text backwards and one word over and over."""
+    ids = list(TEXT.ids)
+    rows = [stream(one) for one in (ids, [ids[0], *reversed(ids[1:])], [ids[0], *[ids[1]] * 13])]
+
+    def normed(some, axis, own=0):
+        x = np.stack(some)
+        c = x - x.mean(axis, keepdims=True)
+        return (c / np.sqrt((c**2).mean(axis, keepdims=True) + 1e-5))[own, 7, 0]
+
+    short = [row[:-1] for row in rows]
+    for name, axis in (("feature", 2), ("position", 1), ("batch", 0)):
+        found = readings.pooled(TEXT)[name]
+        wanted = normed(short[:2], axis), normed(rows[:2], axis), normed([short[0], short[2]], axis)
+        assert (found.here, found.later, found.other) == pytest.approx(wanted, abs=2e-3), name
+
+
+def test_every_token_s_largest_number_is_struck():
+    found, x = readings.struck(TEXT), subject.untouched(TEXT)["block1.resid_post"].value
+    np.testing.assert_array_equal(found.number, np.abs(x).argmax(1))
+    np.testing.assert_allclose(found.value, x[range(14), found.number])
+    np.testing.assert_allclose(found.size, np.sqrt((x.astype(float) ** 2).mean(1)), rtol=1e-4)
+    assert readings.struck(TEXT, 2).p.tolist() == found.p.tolist(), "after block 1, unless told otherwise"
+    last = readings.struck(TEXT, 99)
+    assert last.of == 4032
+    x = subject.untouched(TEXT)["block5.resid_post"].value
+    np.testing.assert_array_equal(last.number, np.abs(x).argmax(1))
+    np.testing.assert_allclose(last.p[:-1], last.calm, atol=1e-5)  # behind the last block nobody reads another token
+
+
+def test_the_worst_is_the_one_that_moves_the_answer_most():
+    parts = dict(number=np.zeros(3), value=np.zeros(3), answer=1, of=9)
+    found = readings.Struck(size=np.array([5.0, 1.0, 3.0]), p=np.array([0.4, 0.9, 0.6]), calm=0.5, **parts)
+    assert (found.worst, found.others) == (1, 4.0)
+    alone = readings.Struck(size=np.array([5.0]), p=np.array([0.4]), calm=0.5, **parts)
+    assert alone.others == 5.0
+
+
+def test_what_lies_beyond_the_bins_is_counted_at_their_ends():
+    found, trace, model = readings.before_and_after(TEXT), subject.untouched(TEXT), subject.model()
+    places = [(f"block{i}.{name}", getattr(model.blocks[i], norm)) for i in range(6)
+              for name, norm in (("resid_pre", "norm1"), ("resid_mid", "norm2"))]  # fmt: skip
+    for at, (name, norm) in enumerate([*places, ("block5.resid_post", model.norm)]):
+        x = trace[name].value[1:].astype(np.float64)
+        unit = x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5)
+        for which, numbers in enumerate((x, unit, unit * norm.weight.detach().numpy())):
+            assert found.spread[at, which] == pytest.approx(numbers.std(), rel=1e-3)
+            assert found.shares[at, which, 0] == pytest.approx((numbers < readings.BINS[1]).mean(), abs=2e-3)
+            assert found.shares[at, which, -1] == pytest.approx((numbers >= readings.BINS[-2]).mean(), abs=2e-3)
+    first = readings.before_and_after(sentence.Text(TEXT.subject, TEXT.ids[:1], TEXT.tokens[:1]))
+    x = trace["block2.resid_mid"].value[:1]
+    assert first.spread[5, 0] == pytest.approx(x.std(), rel=1e-4), "of one token there is no other"
+
+
+def test_the_best_of_several_rounds_is_the_time_of_one_call(monkeypatch):
+    """Two rounds of four calls: 8 and 6 seconds."""
+    clock, calls = iter((10.0, 18.0, 20.0, 26.0)), []
+    monkeypatch.setattr(readings.time, "perf_counter", lambda: next(clock))
+    assert readings._timed(calls.append, torch.zeros(1), 2, 4) == pytest.approx(1.5e6)
+    assert len(calls) == 8
+    ticks = iter(range(10_000))
+    monkeypatch.setattr(readings.time, "perf_counter", lambda: next(ticks))
+    calls.clear()
+    assert readings._timed(calls.append, torch.zeros(1)) == pytest.approx(1e5)
+    assert len(calls) == 300

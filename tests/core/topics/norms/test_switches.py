@@ -122,3 +122,43 @@ def test_what_the_page_says_of_it():
     assert [round(float(by[s]), 2) for s in (1.0, 0.95, 0.9, 0.8, 0.7, 0.0)] == [1.76, 1.82, 2.03, 3.72, 7.25, 10.21]
     wanted = [8.26, 2.47, 9.68, 4.33, 8.76, 5.93, 8.10, 5.93, 6.60, 6.43, 5.02, 6.59]
     np.testing.assert_allclose(lost.one_off, wanted, atol=0.011)
+
+
+def test_five_words_the_answer_first():
+    found, calm = sw.strengths(GIVEN), subject.untouched(GIVEN)["next_probs"].value
+    assert found.probs.shape == (53, 5)
+    assert found.ids[0] == calm.argmax()
+    assert (np.diff(found.probs.max(0)[1:]) <= 0).all()
+    assert sw.one_off(GIVEN).shape == (12,)
+
+
+@pytest.mark.parametrize("name", ["inner", "norms", "skips", "parts"])
+@torch.inference_mode()
+def test_every_wiring_by_hand(name):
+    """The last word's stream, block by block, with what this wiring leaves of the model."""
+    model, ids, way = subject.model(), torch.tensor(GIVEN.ids), sw.WAYS[name]
+    turn, allowed = model.surroundings(len(ids))
+    x = start = model.embed(ids)
+    for block in model.blocks if name != "parts" else ():
+        read = (lambda norm, y: y * norm.weight) if name in ("inner", "norms") else (lambda norm, y: norm(y))
+        keep = 0.0 if name == "skips" else 1.0
+        x = keep * x + block.attn(read(block.norm1, x), turn, allowed)
+        x = keep * x + block.ffn(read(block.norm2, x))
+    last = x[-1] * model.norm.weight if name == "norms" else model.norm(x[-1])
+    p = (last @ model.embed.weight.T).softmax(-1).numpy()
+    found, at = sw.wirings(GIVEN), list(sw.WAYS).index(name)
+    assert (found.loud[at], found.sure[at]) == (p.argmax(), pytest.approx(p.max(), abs=1e-4))
+    assert found.p[at] == pytest.approx(p[found.answer], abs=1e-5)
+    assert found.same[at] == pytest.approx(float(F.cosine_similarity(x[-1], start[-1], 0)), abs=1e-4)
+    assert way == sw.WAYS[name]
+
+
+def test_a_shift_stays_where_a_norm_is_off():
+    norm = torch.nn.LayerNorm(3)
+    with torch.no_grad():
+        norm.weight.copy_(torch.tensor([1.0, 2.0, 3.0]))
+        norm.bias.copy_(torch.tensor([5.0, 6.0, 7.0]))
+        x = torch.tensor([[10.0, -1.0, 0.0]])
+        assert sw._normed(norm, x, False).tolist() == [[15, 4, 7]]
+        torch.testing.assert_close(sw._normed(norm, x, True), norm(x))
+        assert sw._normed(Gain(norm.weight), x, False).tolist() == [[10, -2, 0]]

@@ -106,3 +106,55 @@ def test_float16_squares_what_it_cannot_hold():
     naive, right = vectors.in_half(vectors.SIX, 300.0)
     assert not naive.any()
     np.testing.assert_allclose(right, rms(np.array(vectors.SIX) * 300), atol=2e-3)
+
+
+def test_the_cloud_lies_where_it_is_said_to_lie():
+    """Forty points; of very many the mean is (0.7, 0.2) and each coordinate spreads by 1.1."""
+    assert vectors.cloud().shape == (40, 2)
+    assert vectors.flat("rms").points.shape == vectors.flat("layer").points.shape == (61, 40, 2)
+    many = vectors.cloud(200_000).numpy()
+    np.testing.assert_allclose(many.mean(0), [0.7, 0.2], atol=0.01)
+    np.testing.assert_allclose(many.std(0), 1.1, atol=0.01)
+    torch.testing.assert_close((vectors.cloud() - vectors.cloud(seed=4)).abs().min() > 0, torch.tensor(True))
+    np.testing.assert_array_equal(vectors.cloud(), vectors.cloud(seed=3))
+
+
+@pytest.mark.parametrize(("kind", "frame"), [("rms", 15), ("rms", 45), ("layer", 15), ("layer", 45), ("layer", 60)])
+def test_points_move_in_straight_lines(kind, frame):
+    """A quarter and three quarters of the way; LayerNorm takes the mean in its first half and the size in its second."""
+    x, way = vectors.cloud().numpy(), frame / 60
+    if kind == "rms":
+        wanted = x + way * (rms(x) - x)
+    else:
+        centred = x - x.mean(1, keepdims=True)
+        wanted = x + 2 * way * (centred - x) if way < 0.5 else centred + (2 * way - 1) * (layer(x) - centred)
+    np.testing.assert_allclose(vectors.flat(kind).points[frame], wanted, atol=2e-5)
+
+
+def test_who_notices_a_short_vector():
+    """Where eps counts, doubling is noticed: by as much as NumPy says; and three is added unless told otherwise."""
+    x = np.array(vectors.SIX) / 200
+    found = vectors.notices(tuple(x.tolist()))
+    assert found["scale"] == pytest.approx([np.abs(f(2 * x) - f(x)).max() for f in (layer, rms)], rel=1e-3)
+    assert min(found["scale"]) > 0.01
+    assert found["shift"][1] == pytest.approx(np.abs(rms(x + 3) - rms(x)).max(), rel=1e-4)
+    away = vectors.notices(vectors.SIX, added=-4.5, times=-1.0)
+    wide = np.array(vectors.SIX)
+    assert away["shift"][1] == pytest.approx(np.abs(rms(wide - 4.5) - rms(wide)).max(), rel=1e-4)
+    assert away["scale"] == pytest.approx([2 * np.abs(f(wide)).max() for f in (layer, rms)], rel=1e-4)
+
+
+def test_a_blend_of_two_tokens_gains_gives_back_neither():
+    found, a, b = vectors.undo(), np.array(vectors.FOUR), np.array(vectors.OTHER)
+    way = vectors.BLENDS[20]
+    gain, shift = ((1 - way) * f(a) + way * f(b) for f in (np.std, np.mean))
+    back = [(x - x.mean()) / x.std() * gain + shift for x in (a, b)]
+    np.testing.assert_allclose(found.rows[20], [a, back[0], b, back[1]], atol=1e-9)
+    np.testing.assert_allclose(found.off[20], [np.abs(back[0] - a).max(), np.abs(back[1] - b).max()], atol=1e-9)
+    assert found.rows.shape == (61, 4, 4)
+
+
+def test_in_half_precision_small_numbers_need_no_help():
+    naive, right = vectors.in_half(vectors.SIX, 2.0)
+    np.testing.assert_allclose(naive, rms(np.array(vectors.SIX) * 2), atol=4e-3)
+    np.testing.assert_allclose(right, naive, atol=4e-3)

@@ -83,3 +83,54 @@ def test_who_learns():
         assert (np.abs(ends[name] - alone) < 0.1).all()
     for name in ("pre", "sandwich", "small"):
         assert (ends[name] < alone - 0.5).all()
+
+
+@pytest.mark.parametrize("width", [64, 512])
+def test_both_schedules_at_every_step(width):
+    found = wu.schedules(width)
+    assert found.rates.shape == (len(wu.WARMS), 2, len(found.steps))
+    assert set(found.steps) == {*np.geomspace(1, 20_000, 120).round(), *np.linspace(1, 20_000, 120).round()}
+    for at in (0, 12, len(wu.WARMS) - 1):
+        warm = wu.WARMS[at]
+        peak = 1 / math.sqrt(width * warm)
+        assert found.peaks[at] == pytest.approx(peak)
+        for step, noam, cosine in zip(found.steps[::9], *found.rates[at, :, ::9], strict=True):
+            assert noam == pytest.approx(min(step**-0.5, step * warm**-1.5) / math.sqrt(width))
+            way = min(1, (step - warm) / (20_000 - warm))
+            wanted = step / warm if step < warm else (1 + math.cos(math.pi * way)) / 2
+            assert cosine == pytest.approx(peak * wanted, abs=1e-12)
+
+
+def test_estimates_are_quantiles_of_adams_own():
+    """Adam's second moment, corrected, by torch's own optimizer on the recorded gradients; and its steps in rates."""
+    rows, found = stacks.recorded()["moments"].astype(np.float64), wu.estimates()
+    assert found.low.shape == found.middle.shape == found.high.shape == (49, len(rows))
+    np.testing.assert_array_equal(found.steps, np.arange(1, len(rows) + 1))
+    weight = torch.nn.Parameter(torch.zeros(rows.shape[1], dtype=torch.float64))
+    adam = torch.optim.Adam([weight], lr=1.0, betas=(0.9, 0.999), eps=0.0)
+    at = wu.BETAS.index(0.999)
+    for t in range(1, 31):
+        before = weight.detach().clone()
+        weight.grad = torch.from_numpy(rows[t - 1])
+        adam.step()
+        kept = adam.state[weight]["exp_avg_sq"].numpy() / (1 - 0.999**t)
+        low, middle, high = np.quantile(kept, (0.1, 0.5, 0.9))
+        told = found.low[at, t - 1], found.middle[at, t - 1], found.high[at, t - 1]
+        assert told == pytest.approx((low, middle, high), rel=1e-6)
+        assert found.moved[t - 1] == pytest.approx(float((weight.detach() - before).abs().mean()), rel=1e-6)
+
+
+def test_what_was_recorded_of_the_trained_nets():
+    held = stacks.recorded()
+    found = wu.warmed("post", stacks.WARM_UPS[1])
+    losses, probe = held["warmed_post_loss"][1], held["warmed_post_probe"][:, 1]
+    np.testing.assert_array_equal(found.loss, losses.T)
+    np.testing.assert_allclose(found.at[:2], [stacks.BIN / 2, 1.5 * stacks.BIN])
+    np.testing.assert_allclose(found.end, (losses[:, -1] + losses[:, -2]) / 2)
+    np.testing.assert_allclose(found.below[3], np.sort(probe[0, :, 3] / probe[1, :, 3])[1])
+    np.testing.assert_allclose(found.alike[3], np.sort(probe[2, :, 3])[1])
+    assert len(found.at) == len(found.loss)
+    assert found.probed.tolist() == list(stacks.PROBED[: probe.shape[-1]])
+    assert wu.first_step("pre") == pytest.approx(held["warmed_pre_first"].mean())
+    assert wu.knowing()[1:] == pytest.approx(tuple(held["knowing"]))
+    np.testing.assert_array_equal(wu.learner("pre").loss, held["learner_pre_loss"].T)

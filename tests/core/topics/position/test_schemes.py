@@ -399,3 +399,74 @@ def test_training_learns_and_is_the_same_every_time():
     one, again = (make_places.train("alibi", letters, steps=12) for _ in range(2))
     assert one[2] == again[2] < math.log(len(places.LETTERS))
     assert make_places.spelled("a\n é b").tolist() == [1, 0, 0, 2]
+
+
+# ---- by hand ----
+
+
+@pytest.mark.parametrize(("buckets", "longest"), [(8, 20), (32, 128), (16, 300)])
+def test_buckets_of_other_sizes_are_t5s(buckets, longest):
+    distances = tuple(range(400))
+    theirs = T5Attention._relative_position_bucket(-torch.tensor(distances), False, buckets, longest)
+    assert list(po.t5_buckets(distances, buckets, longest)) == theirs.tolist()
+
+
+def test_sizes_of_tables():
+    assert po.PositionalEncoding(4).table.shape == (1, 5000, 4)
+    table = po.untrained_table(600).numpy()
+    assert table.shape == (64, 600)
+    assert (table**2).mean() == pytest.approx(0.5, rel=0.03), "as large as sines and cosines"
+    assert abs(table.mean()) < 0.02
+    np.testing.assert_array_equal(po.untrained_table(8), po.untrained_table(8, 0))
+    assert not np.allclose(po.untrained_table(8), po.untrained_table(8, 1))
+    assert po.ROWS == 64
+    assert po.offsets().exact.shape == (49, 8, 8)
+    assert po.offsets(4).fitted.shape == (49, 4, 5)
+    np.testing.assert_allclose(po.offset_map(3), po.offset_map(3, 8, 10_000.0))
+    assert po.wavelengths(8) == po.wavelengths(8, 10_000.0)
+    assert po.uneven(np.ones((1, 1))) == 0
+
+
+@pytest.mark.parametrize("scheme", po.SCHEMES)
+def test_a_trace_holds_each_scheme_at_the_text_s_start(scheme):
+    demo = po.Demo(WORDS, 2, 3, 7)
+    trace = po.run(demo)
+    scores = wanted(demo, scheme, 7)
+    np.testing.assert_allclose(trace[f"{scheme}.scaled"].value[0], scores, atol=1e-4)
+    masked = np.where(np.tri(14, dtype=bool), scores, -np.inf)
+    powers = np.exp(masked - masked.max(1, keepdims=True))
+    np.testing.assert_allclose(trace[f"{scheme}.weights"].value[0], powers / powers.sum(1, keepdims=True), atol=1e-4)
+    np.testing.assert_array_equal(trace[f"{scheme}.allowed"].value, np.tri(14, dtype=bool))
+    assert trace.labels["query"] == list(WORDS.tokens)
+    assert po.slope_of(3, 6) == pytest.approx(po.slopes(6)[3])
+
+
+def test_names_of_what_is_read():
+    long = text.of(text.read("The cat sat on the mat. " * 9))
+    assert po.Demo(long).names == long.tokens[:16]
+    assert po.Demo(long, same=True).names == (long.tokens[15],) * 16
+
+
+def test_a_model_with_places_of_its_own_has_no_other_scheme(pair):
+    with pytest.raises(text.Cannot, match="no scheme can stand in its place"):
+        po.moved(po.Demo(text.exactly("the dog", str(pair("gpt2").folder)), 0, 0), "rope")
+
+
+def test_moved_is_how_far_any_score_went():
+    demo = po.Demo(WORDS, 2, 0)
+    found = po.moved(demo, "sinusoidal")
+    seen = np.tri(14, dtype=bool)
+    for frame in (0, 5, 48):
+        gap = np.abs(wanted(demo, "sinusoidal", frame) - wanted(demo, "sinusoidal", 0))[seen].max()
+        assert found.moved[frame] == pytest.approx(gap, abs=1e-6)
+    assert np.isneginf(found.scores[3][~seen]).all()
+
+
+def test_of_every_output_32_numbers_are_shown():
+    found = sh.shuffled(sh.Demo(WORDS, True, True))
+    assert found.outputs.shape == (49, 14, 32)
+    assert found.pairs[0] == 0
+    assert found.pairs == tuple(sh.out_of_order(row) for row in found.places)
+    assert len(found.best) == 49
+    long = text.of(text.read("The cat sat on the mat. " * 9))
+    assert sh.shuffled(sh.Demo(long)).places.shape == (49, 24)

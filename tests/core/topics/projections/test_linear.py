@@ -194,3 +194,77 @@ def test_whatever_is_asked_torch_answers(n_in, shape, error):
     found = ln.call(n_in, 3, True, shape)
     assert found.failed
     assert f"{error}: " in found.answer
+
+
+def test_every_pair_of_angles_has_its_picture():
+    """The angle between two arrows is what their degrees are apart, the short way round."""
+    made = ln.arrows(0.5)
+    q, k = (part.flatten() for part in np.meshgrid(ln.DEGREES, ln.DEGREES, indexing="ij"))
+    apart = np.abs(q - k) % 360
+    np.testing.assert_allclose(made.angle, np.minimum(apart, 360 - apart), atol=1e-4)
+    np.testing.assert_allclose(made.dot, 0.5 * np.cos(np.radians(q - k)), atol=1e-6)
+    np.testing.assert_allclose(made.tips[:, 0], np.stack([np.cos(np.radians(q)), np.sin(np.radians(q))], 1), atol=1e-6)
+    assert np.abs(made.cosine).max() <= 1
+    np.testing.assert_allclose(np.linalg.norm(ln.arrows().tips, axis=-1), 1, atol=1e-6)
+
+
+def turned(degrees):
+    a = math.radians(degrees)
+    return np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]])
+
+
+@pytest.mark.parametrize("entries", MATRICES)
+def test_half_way_through_each_stage(entries):
+    """Half of the first turn; all of it and half of the stretching; both and half of the second turn."""
+    made = ln.deform(*entries)
+    first, second = (turned(one) for one in made.turns)
+    stretch = np.diag(made.stretch)
+    np.testing.assert_allclose(second @ stretch @ first, np.array(entries).reshape(2, 2), atol=1e-6)
+    half = (np.eye(2) + stretch) / 2
+    stages = {10: turned(made.turns[0] / 2), 20: first, 30: half @ first, 40: stretch @ first}
+    stages[50] = turned(made.turns[1] / 2) @ stretch @ first
+    for frame, map_ in stages.items():
+        np.testing.assert_allclose(made.grid[frame], made.grid[0] @ map_.T, atol=1e-5)
+        np.testing.assert_allclose(made.circle[frame], made.circle[0] @ map_.T, atol=1e-5)
+    np.testing.assert_allclose(made.arrows[0], first, atol=1e-6)  # the two directions that only get longer
+    np.testing.assert_allclose(made.arrows[20], np.eye(2), atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(made.arrows[-1], axis=1), np.abs(made.stretch), atol=1e-6)
+
+
+def test_the_plane_before_anything_happens():
+    """Nine lines each way from -2 to 2, and a circle of radius one that closes."""
+    made = ln.deform(*ln.PRESETS["shear"])
+    assert made.grid.shape == (61, 18, 2, 2)
+    wanted = [((x, -2), (x, 2)) for x in np.linspace(-2, 2, 9)]
+    np.testing.assert_allclose(made.grid[0], [*wanted, *np.flip(wanted, -1)], atol=1e-6)
+    assert made.circle.shape == (61, 1, 65, 2)
+    around = np.radians(np.linspace(0, 360, 65))
+    np.testing.assert_allclose(made.circle[0, 0], np.stack([np.cos(around), np.sin(around)], 1), atol=1e-6)
+
+
+@pytest.mark.parametrize(("entries", "rank"), [((1e-3, 0, 0, 1e-3), 2), ((1e-3, 0, 0, 0), 1), ((0, 0, 0, 0), 0)])
+def test_a_small_matrix_has_its_rank(entries, rank):
+    assert ln.deform(*map(float, entries)).rank == rank
+
+
+def test_what_no_matrix_explains_is_numpys_rest():
+    """512 random points through three bent layers, and the best matrix for each depth by NumPy."""
+    made, again = ln.stack(1), torch.Generator().manual_seed(1)
+    weights = torch.randn(ln.DEEPEST, ln.WIDTH, ln.WIDTH, generator=again) * (1.6 / ln.WIDTH**0.5)
+    torch.randn(ln.WIDTH, generator=again)
+    x = torch.randn(512, ln.WIDTH, generator=again).numpy()
+    y = x
+    for depth in range(3):
+        y = (y / (1 + np.exp(-y)) if depth else y) @ weights[depth].numpy()
+        rest = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+        assert made.left[depth, 1] == pytest.approx((rest**2).sum() / (y**2).sum(), abs=1e-5)
+    np.testing.assert_allclose(made.xs, np.linspace(-3, 3, 121), atol=1e-6)
+    assert (made.values.shape, made.left.shape, made.gap.shape) == ((8, 2, 121), (8, 2), (8,))
+    np.testing.assert_allclose(np.abs(made.values).max(-1), 1)
+
+
+def test_the_parameters_of_a_call_are_counted_where_there_is_a_layer():
+    assert ln.call(8, 5, True, (2, 4)).params == 8 * 5 + 5, "the layer is there, its input does not fit"
+    assert ln.call(-1, 5, True, (2,)).params == 0, "no layer at all"
+    assert ln.trio(16, (1, 7, 16)).params == 3 * 16 * 16
+    assert not ln.trio(16, (1, 7, 16)).failed

@@ -283,3 +283,148 @@ def test_a_text_of_one_token_has_no_pair_and_nothing_alike():
     demo = pj.Demo(sentence.Text(sentence.FIRST, READING.ids[:1], READING.tokens[:1]))
     assert (pj.pair(demo), pj.alike(demo)) == (None, None)
     np.testing.assert_allclose(pj.turn(demo).shares, 1)
+
+
+# ---- by hand: axes, turns and later heads that no sentence happens to have ----
+
+
+def test_axes_of_keys_that_hardly_differ():
+    """Thousandths apart across the query: the second axis is still theirs, and its share is counted."""
+    q = torch.tensor([3.0, 4.0, 0.0, 0.0], dtype=torch.float64)
+    k = torch.tensor([[0, 0, 3e-3, 0], [0, 0, -3e-3, 0], [0, 0, 0, 1e-3], [0, 0, 0, -1e-3]], dtype=torch.float64)
+    one, two, kept = pj.axes(q, k)
+    assert one.tolist() == pytest.approx([0.6, 0.8, 0, 0])
+    assert two.abs().tolist() == pytest.approx([0, 0, 1, 0], abs=1e-9)
+    assert kept == pytest.approx(9 / 10)
+
+
+def test_of_one_axis_the_farthest_key_is_above():
+    q = torch.tensor([1.0, 0.0], dtype=torch.float64)
+    for far in (2.0, -2.0):
+        two = pj.axes(q, torch.tensor([[5.0, far], [0.0, -far / 4]], dtype=torch.float64))[1]
+        assert two.tolist() == pytest.approx([0, far / 2], abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [[[0.0, 0.0, 0.0]] * 3, [[1.0, 2.0, 3.0]] * 3, [[6.0, 2.0, 1.0]]])
+def test_keys_that_do_not_differ_still_get_a_plane(k):
+    q = torch.tensor([0.1, 2.0, 1.0], dtype=torch.float64)
+    one, two, kept = pj.axes(q, torch.tensor(k, dtype=torch.float64))
+    assert kept == pytest.approx(0, abs=1e-9)
+    assert float(two.norm()) == pytest.approx(1)
+    assert float(one @ two) == pytest.approx(0, abs=1e-9)
+
+
+def made_up(monkeypatch, shares, after):
+    monkeypatch.setattr(pj, "kept", lambda run, demo: after if run is pj.onward else shares)
+
+
+def onward(p, later):
+    words = tuple(sentence.Word(i, f"w{i}", 0.1) for i in range(np.shape(p)[1]))
+    return pj.Onward(words, np.array(p), np.array(later))
+
+
+def test_a_turn_to_the_right_may_be_the_smaller_one(monkeypatch):
+    """Another word at 30, 31, ... steps one way, and one step the other way; the key that is asked for there."""
+    p = np.tile([0.7, 0.2, 0.1], (121, 1))
+    p[30:60], p[119] = [0.2, 0.5, 0.3], [0.1, 0.3, 0.6]
+    shares = np.zeros((121, 4))
+    shares[:, 0], shares[119, 2] = 0.4, 0.9
+    made_up(monkeypatch, replace(pj.turn(DEMO), shares=shares), onward(p, np.zeros((0, 121, 2, 4))))
+    assert pj.flip(DEMO) == pj.Flip(357, 2, "w2", 0.6)
+    made_up(monkeypatch, replace(pj.turn(DEMO), shares=shares), onward(p[:1].repeat(121, 0), np.zeros((0, 121, 2, 4))))
+    assert pj.flip(DEMO) is None, "the head decides nothing"
+
+
+def test_the_head_that_hears_most_is_the_one_whose_first_choice_falls_most(monkeypatch):
+    """Two blocks of two heads over three keys. Frame 1 must not matter where frame 2 is asked."""
+    later = np.zeros((2, 3, 2, 3))
+    later[:, 0] = [[[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]], [[0.6, 0.2, 0.2], [0.2, 0.1, 0.7]]]
+    later[:, 1] = [[[0.1, 0.8, 0.1], [0.3, 0.3, 0.4]], [[0.0, 0.5, 0.5], [0.9, 0.1, 0.0]]]
+    later[:, 2] = [[[0.4, 0.4, 0.2], [0.2, 0.5, 0.3]], [[0.5, 0.3, 0.2], [0.4, 0.3, 0.3]]]
+    made_up(monkeypatch, None, onward(np.ones((3, 1)), later))
+    found = pj.heard(replace(DEMO, layer=3), 2)
+    assert found == pj.Heard(5, 1, 2, 0.7, 0.3)
+
+
+def test_what_follows_is_told_likeliest_first_and_above_the_last_block_is_nothing():
+    found = pj.onward(DEMO)
+    assert len(found.words) == 6 == found.p.shape[1]
+    assert [w.p for w in found.words] == sorted((w.p for w in found.words), reverse=True)
+    np.testing.assert_allclose(found.p[0], [w.p for w in found.words], atol=1e-4)
+    assert found.later.shape == (1, 121, 6, 14)
+    assert pj.onward(replace(DEMO, layer=5)).later.shape == (0, 121, 6, 14)
+
+
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        ("Tom saw a ball. Tom saw a ball. Tom saw a ball.", "ball"),
+        ("Tom met Sam. Tom met Sam.", "Tom"),
+        ("Sam ran. Amy sat.", None),
+    ],
+)
+def test_the_longest_word_that_stands_twice_is_compared(words, places):
+    """At its first two places; a full stop is no word."""
+    text = sentence.exactly(words)
+    found = pj.pair(pj.Demo(text))
+    if places is None:
+        assert found is None
+        return
+    assert found.token == places
+    assert [found.first, found.second] == [i for i, token in enumerate(text.tokens) if token == places][:2]
+
+
+def test_scores_and_weights_of_a_pair_are_the_recorded_ones():
+    found, trace = pj.pair(DEMO), pj.subject.untouched(DEMO.text)
+    for told, name in ((found.scores, "scores"), (found.weights, "weights")):
+        row = trace[f"block{DEMO.layer}.{name}"].value[DEMO.head, -1]
+        assert told == pytest.approx([row[found.first], row[found.second]])
+    assert found.met == found.turned
+    assert replace(found, turned=None).met == found.key
+
+
+def test_a_match_is_told_with_its_own_numbers():
+    found = pj.alike(MOVED)
+    weights = pj.subject.untouched(MOVED.text)[f"block{MOVED.layer}.weights"].value[MOVED.head, -1]
+    assert found.asked == weights.argmax()
+    assert (found.asked_weight, found.weight) == pytest.approx((weights.max(), weights[found.token]))
+    assert MOVED.text.ids[found.token] != MOVED.text.ids[-1]
+
+
+# ---- the product, by hand ----
+
+
+def test_a_bias_is_one_more_product():
+    x, w, b = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[5.0, 6.0], [7.0, 8.0]]), torch.tensor([0.5, -9.0])
+    made = product.multiplied(x, w, b=b)
+    np.testing.assert_allclose(made.y, x.numpy() @ w.numpy() + b.numpy())
+    np.testing.assert_allclose(made.partial[0], b.expand(2, 2))
+    written = made.made(1, 1, "V")
+    assert written.value == pytest.approx(3 * 6 + 4 * 8 - 9)
+    assert written.rows[2][1].tolist() == [18, 32, -9]
+    assert r"b_{1}" in written.lines[0]
+    assert product.multiplied(torch.ones(1, 100), torch.ones(100, 1)).steps == tuple(
+        sorted({round(i * 100 / 48) for i in range(49)})
+    )
+
+
+@pytest.mark.parametrize("which", pj.MAPS)
+def test_the_weight_that_is_nudged_has_most_behind_it(which):
+    made, real = product.nudged(DEMO, which), product.product(DEMO, which)
+    assert made.place[0] == np.abs(real.x).mean(0).argmax()
+    spread = real.y.std(0)
+    assert [made.place[1], made.other] == np.argsort(-spread)[:2].tolist()
+    assert made.stops[made.at] == pytest.approx(made.real, abs=5.1e-5)
+    others = [stop for i, stop in enumerate(made.stops) if i != made.at]
+    np.testing.assert_array_equal(others, [s for s in np.linspace(-0.5, 0.5, 65).round(4) if s != made.stops[made.at]])
+
+
+def test_the_download_names_all_it_holds():
+    held = product.arrays(DEMO)
+    assert set(held) == {"x", *(f"w_{m}" for m in pj.MAPS), *pj.MAPS, "q_rot", "k_rot", "scores", "weights"}
+    np.testing.assert_allclose(held["weights"].sum(1), 1, atol=1e-5)
+
+
+def test_of_a_long_text_forty_tokens_are_changed_in_turn():
+    text = sentence.exactly("One day the dog ran to the park. " * 8)
+    assert product.alone(pj.Demo(text)).mixed.shape == (40, 40)

@@ -150,3 +150,64 @@ def test_the_download_holds_the_vectors_before_and_after_and_the_scores_they_mak
     assert {f"{block}.{name}" for name in ("q", "k", "q_rot", "k_rot", "scores")} <= {step.name for step in trace}
     q, k = (trace[f"{block}.{name}_rot"].value[DEMO.head] for name in "qk")
     np.testing.assert_allclose(trace[f"{block}.scores"].value[DEMO.head], q @ k.T, atol=1e-4)
+
+
+def test_stripes_are_as_many_as_asked_and_24_otherwise(monkeypatch):
+    assert clocks.stripes(DEMO).values.shape == (24, 24)
+    monkeypatch.setattr(clocks, "rotate", lambda x, turn: x * torch.arange(1.0, len(x) + 1)[:, None])
+    met = clocks.meeting(DEMO)
+    size = abs(float(met.q @ met.k))
+    assert clocks.stripes(DEMO, 5).uneven == pytest.approx(24 * size), "along the diagonal from 1 · 1 to 5 · 5"
+    assert clocks.stripes(DEMO, 1).uneven == 0
+
+
+def test_what_rope_learned_is_looked_for_on_the_model_itself(monkeypatch):
+    """A model with numbers of its own for places, whatever they are called, would be told of."""
+    real = subject.model()
+    more = {"rope.speeds": 7, "a.rotary": 20, "pos_embed.weight": 300, "other": 4000}
+    named = [*real.named_parameters(), *((name, torch.zeros(size)) for name, size in more.items())]
+
+    class Placed:
+        config, blocks = real.config, real.blocks
+
+        def named_parameters(self):
+            return named
+
+    monkeypatch.setattr(clocks, "turning_model", lambda _text: Placed())
+    found = clocks.cost(text.of(READING))
+    assert (found.learned, found.all) == (327, 15_191_712 + 4327)
+
+
+def test_without_a_word_to_ask_for_the_likeliest_is_asked():
+    found = clocks.values_turned(text.of(READING))
+    assert found.asked == found.words[0]
+    assert found.words[0].p == max(word.p for word in found.words)
+
+
+def test_a_model_without_rotation_is_named(pair):
+    with pytest.raises(text.Cannot, match="no rotation"):
+        clocks.turning_model(text.exactly("the dog", str(pair("gpt2").folder)))
+
+
+def test_in_the_law_a_float_drifts_more_than_a_double():
+    law = clocks.law(clocks.Demo(text.of(READING), 5, 1, 13, 3))
+    assert 0 <= law.drift64 < law.drift32 / 1e3
+
+
+def test_tables_of_cosines_and_sines():
+    cos, sin = clocks.cos_sin(text.of(READING), 9)
+    theta = 10_000.0 ** (-np.arange(24) / 24)
+    np.testing.assert_allclose(cos, np.tile(np.cos(np.arange(9)[:, None] * theta), 2), atol=1e-5)
+    np.testing.assert_allclose(sin, np.tile(np.sin(np.arange(9)[:, None] * theta), 2), atol=1e-5)
+
+
+def test_every_row_of_four_numbers():
+    """x, its quarter turn, and each times cos and sin of its own pair's angle."""
+    x, m = np.array([1.0, -2.0, 3.5, 4.0]), 30
+    for pairing, pair_of in (("halves", [0, 1, 0, 1]), ("adjacent", [0, 0, 1, 1])):
+        rows = clocks.four(tuple(x.tolist()), pairing)
+        assert rows.shape == (49, 5, 4)
+        angle = m * np.array([1.0, 0.01])[pair_of]
+        np.testing.assert_allclose(rows[m, 0], x)
+        np.testing.assert_allclose(rows[m, 2], x * np.cos(angle), atol=1e-6)
+        np.testing.assert_allclose(rows[m, 3], rows[m, 1] * np.sin(angle), atol=1e-6)

@@ -113,3 +113,38 @@ def test_a_ramp_of_no_width_is_a_step():
 def test_the_bases_run_from_llamas_to_a_hundred_times_it():
     assert (lr.BASES[0], lr.BASES[24], lr.BASES[48]) == (10_000, 100_000, 1_000_000)
     assert len(lr.BASES) == 49
+
+
+def test_angles_are_looked_at_from_nothing_to_eight_times_the_trained_length():
+    model = lr.Model(48, 10_000.0, 256)
+    places, angles = lr.far_angles(3, model)
+    np.testing.assert_allclose(places, np.linspace(0, 2048, 65))
+    assert angles.shape == (49, 6, 65)
+    s = lr.STRETCHES[10]
+    for at in (7, 50):
+        theta = lr.scaled("dynamic", 48, 10_000.0, s, 256, int(places[at]))[3]
+        assert angles[10, 4, at] == pytest.approx(places[at] * float(theta), rel=1e-5)
+    assert lr.slowdowns().shape == (49, 6, 64)
+    np.testing.assert_allclose(lr.slowdowns(), lr.slowdowns(lr.Model(), 2.0))
+    plain, dynamic = (lr.scaled(m, 48, 10_000.0, s, 256, 512) for m in ("plain", "dynamic"))
+    np.testing.assert_allclose(lr.slowdowns(model)[10, 4], plain / dynamic, rtol=1e-6)
+
+
+def test_turns_at_the_end_of_a_long_text_and_in_training():
+    model = lr.Model(48, 10_000.0, 256)
+    found = lr.spectrum(model)
+    pairs = 10_000.0 ** (-np.arange(24) / 24)
+    np.testing.assert_allclose(found.seen, 256 * pairs / (2 * math.pi), rtol=1e-5)
+    np.testing.assert_allclose(found.turns[0], 32_768 * pairs / (2 * math.pi), rtol=1e-6)
+    assert found.turns.shape == found.waves.shape == (49, 24)
+
+
+def test_the_ramp_by_hand():
+    """Sixteen numbers, base 10,000, 4096 tokens: pairs that turned 32 times or more stay, those below once are stretched."""
+    found = lr.ramp(16, 10_000.0, 4096).numpy()
+    pair = lambda n: 16 * math.log(4096 / (n * 2 * math.pi)) / (2 * math.log(10_000))  # noqa: E731
+    first, last = math.floor(pair(32)), math.ceil(pair(1))
+    np.testing.assert_allclose(found, np.clip(1 - (np.arange(8) - first) / (last - first), 0, 1), atol=1e-6)
+    step = lr.ramp(8, 10_000.0, 4096, fast=10.0, slow=10.0).numpy()
+    assert sorted(set(step.tolist())) == [0, 1]
+    assert lr.yarn_factor(0.5) == 1

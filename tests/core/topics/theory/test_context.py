@@ -63,3 +63,46 @@ def test_what_two_texts_share():
     assert cx.shared(FIRST, text.exactly("!")) == ()
     with pytest.raises(text.Cannot):
         cx.copies(cx.Demo(FIRST, SECOND, "bird"))
+
+
+def test_a_word_is_told_whole_with_two_before_it():
+    tokens = ("<s>", "The", "bi", "·rd", "sang", "so", "lou", "·d", "·ly", ".")
+    told = {at: cx._told(tokens, at) for at in (1, 2, 3, 4, 6, 9)}
+    assert told == {1: "The", 2: "The bird", 3: "The bird", 4: "The bird sang", 6: "sang so loudly", 9: "so loudly ."}
+
+
+def test_the_last_copy_in_each_text_counts():
+    first, second = text.exactly("the dog saw the cat"), text.exactly("the cat and the dog ran to the cat there")
+    found = cx.copies(cx.Demo(first, second, "cat"))
+    assert found.places == (first.tokens.index("cat"), len(second) - 1 - second.tokens[::-1].index("cat"))
+    assert second.tokens.count("cat") == 2
+    assert found.cosine.shape == found.strangers.shape == (7,)
+    assert len(found.nearest) == 7
+    np.testing.assert_array_equal(found.strangers, cx.library().strangers)
+    for names in (names for depth in found.nearest for names in depth):
+        assert len(names) == 3
+        assert not any(name.split(" ")[-1] == "cat" for name in names)
+
+
+def test_the_library_is_every_word_of_letters_but_what_opens_a_text():
+    held, many, words = cx.library(), 0, []
+    for file in cx.LIBRARY:
+        for story in (cx.ASSETS / "data" / file).read_text("utf8").strip().split("\n\n"):
+            whole = text.exactly(story)
+            words += [token for token in whole.tokens[:256][1:] if token.isalpha()]
+            many += 1
+    assert list(held.tokens) == words
+    assert held.vectors.shape == (7, len(words), 288)
+    np.testing.assert_allclose(np.linalg.norm(held.vectors[3].numpy(), axis=1), 1, atol=1e-4)
+    assert held.mean.shape == (7, 288)
+    first = text.exactly((cx.ASSETS / "data" / cx.LIBRARY[0]).read_text("utf8").strip().split("\n\n")[0])
+    at = next(i for i, token in enumerate(first.tokens) if i and token.isalpha())
+    mine = streams(first)[:, at] - held.mean.numpy()
+    np.testing.assert_allclose(held.vectors[:, 0], mine / np.linalg.norm(mine, axis=1, keepdims=True), atol=1e-4)
+
+
+def test_what_opens_a_text_is_not_shared():
+    one, other = text.exactly("cat dog"), text.exactly("dog cat")
+    assert set(cx.shared(one, other)) == {"cat", "dog"}
+    odd = text.Text(one.subject, one.ids, ("same", *one.tokens[1:]))
+    assert "same" not in cx.shared(odd, odd)

@@ -110,3 +110,48 @@ def test_points_in_an_address_come_back(points):
 def test_other_text_is_no_points(text):
     assert ln.unspell(text) is None
     assert ln.unspell(";".join(f"{i},0" for i in range(ln.MOST + 1))) is None
+
+
+def test_the_gap_is_the_largest_between_layers_and_steps(monkeypatch):
+    """Beside steps that never move, a layer is as far away as it says."""
+    hand = ln.through_layers(ln.FIRST)
+    monkeypatch.setattr(ln, "by_steps", lambda points: np.zeros((ln.DEPTH + 1, 2)))
+    found = ln.run(ln.FIRST)
+    assert (found.gap_one, found.gap) == pytest.approx((np.abs(hand[1]).max(), np.abs(hand).max()))
+    assert found.hand.shape == found.ridge.shape == (49, 81)
+    np.testing.assert_allclose(found.ridge[20], ln.straight(ln.ridge(ln.FIRST, ln.LAMBDAS[20])))
+
+
+def test_every_way_is_asked_at_every_place():
+    assert ln.FIRST == ((-0.8, -0.7), (-0.4, -0.2), (0.1, 0.2), (0.5, 0.9), (0.9, 1.1))
+    for points in (ln.FIRST, SOME, ()):
+        found = ln.run(points)
+        assert found.layer.shape == found.reader.shape == found.best.shape == (81,)
+    assert not ln.by_trained_layer(()).any()
+    x, y = (torch.tensor([row]) for row in zip(*SOME, strict=True))
+    for at in (0, 33, 80):
+        alone = nets.reader()(x, y, torch.tensor([[ln.XS[at]]]).float(), nets.allowed(3, 1))
+        assert ln.by_reader(SOME)[at] == pytest.approx(float(alone), abs=1e-4)
+    assert ln.straight(np.array([[2.0, 1.0], [0.0, 3.0]]))[:, [0, 40, 80]].tolist() == [[-3, 1, 5], [3, 3, 3]]
+
+
+def test_points_are_spelled_in_tenths():
+    assert ln.spell(((-0.8, -0.7), (0.5, 2.0))) == "-8,-7;5,20"
+    assert ln.spell(()) == "none"
+    assert ln.unspell("none") == ln.unspell("") == ()
+    assert ln.unspell("20,-20") == ((2.0, -2.0),)
+    assert ln.unspell("0,21") is None
+    assert len(ln.unspell(";".join(f"{i},0" for i in range(15)))) == 15
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_best_rates_from_few_points(n):
+    one = nets.tasks(400_000, n, torch.Generator().manual_seed(7))
+    x = torch.stack([one.x, torch.ones_like(one.x)], -1).double()
+    noisy = (x * one.y[..., None]).mean(1)
+    slope = (one.f[:, 0] - one.f[:, -1]) / (one.x[:, 0] - one.x[:, -1]) if n > 1 else None
+    height = None if slope is None else one.f[:, 0] - slope * one.x[:, 0]
+    if slope is None:
+        slope, height = torch.randn(2, 400_000, 1, generator=torch.Generator().manual_seed(7))[..., 0]
+    wanted = [float(noisy[:, i] @ true.double() / (noisy[:, i] @ noisy[:, i])) for i, true in ((0, slope), (1, height))]
+    assert ln.ideal(n) == pytest.approx(wanted, rel=0.03)

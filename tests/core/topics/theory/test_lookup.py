@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from core.lab import subject, text
 from core.topics.theory import lookup as lk
@@ -82,3 +83,46 @@ def test_one_token_has_nothing_to_look_up():
     for asked in (lk.heads, lk.resting, lambda one: lk.found(lk.Demo(one))):
         with pytest.raises(text.Cannot):
             asked(alone)
+
+
+def test_another_key_of_another_dictionary():
+    found = lk.ask(16, 5)
+    held = lk.keys(16).numpy().astype(float)
+    values = torch.randn(16, 12, generator=torch.Generator().manual_seed(1)).numpy()
+    whole = softmax(np.array(lk.SHARP)[:, None] * (held @ held[5] / 48**0.5))
+    assert found.keys[0] == 5
+    assert len(found.keys) == 6
+    np.testing.assert_allclose(found.value, values[5])
+    np.testing.assert_allclose(found.out, whole @ values, atol=1e-5)
+    assert lk.ask().weights.shape == (49, 6)
+    assert lk.ask().keys == lk.ask(256, 0).keys
+
+
+@pytest.mark.parametrize(("many", "width"), [(10, 6), (100, 20)])
+def test_shares_at_other_widths(many, width):
+    held = lk.keys(many, width).numpy().astype(float)
+    np.testing.assert_allclose(np.linalg.norm(held, axis=1), width**0.5, rtol=1e-5)
+    asked = min(64, many)
+    for place in (5, 30):
+        weights = softmax(lk.SHARP[place] * (held[:asked] @ held.T) / width**0.5)
+        assert lk.share(many, width)[place] == pytest.approx(np.diag(weights[:, :asked]).mean(), rel=1e-4)
+        sharp = lk.SHARP[place]
+        right, other = np.exp(sharp * width**0.5), np.exp(sharp**2 / 2)
+        assert lk.expected(many, width)[place] == pytest.approx(right / (right + (many - 1) * other))
+
+
+def test_two_tokens_are_enough_to_look_up():
+    two = text.Text(text.FIRST, SENTENCE.ids[:2], SENTENCE.tokens[:2])
+    assert lk.heads(two).shape == (49, 6, 6)
+    assert lk.found(lk.Demo(two)).best[0] == 0
+    assert 0 <= lk.resting(two) <= 1
+    v = subject.untouched(SENTENCE)["block2.v"].value[4]
+    found, scores = (
+        lk.found(lk.Demo(SENTENCE, 2, 4)),
+        subject.untouched(SENTENCE)["block2.masked"].value[4].astype(float),
+    )
+    out = softmax(lk.SHARP[30] * scores) @ v
+    best = v[scores.argmax(1)]
+    np.testing.assert_allclose(
+        found.away[30], np.linalg.norm(out - best, axis=1) / np.linalg.norm(best, axis=1), rtol=1e-3, atol=1e-5
+    )

@@ -190,3 +190,62 @@ def test_the_race_begins_where_two_were_measured_and_ends_where_two_still_are():
     low, high = 6 * nets[1].parameters * level[0] * read, 6 * nets[-2].parameters * level[-1] * read
     budgets = sc.race().budgets
     assert (budgets[0], budgets[-1]) == pytest.approx((1.01 * low, 0.99 * high), rel=0.006)
+
+
+def test_the_stop_next_to_a_budget():
+    budgets = sc.race().budgets
+    assert budgets[sc.near(sc.ASKED)] == 1e11
+    for stop in (0, 17, 60):
+        assert sc.near(1.02 * budgets[stop]) == stop
+        assert sc.near(budgets[stop] / 1.02) == stop
+    assert len(budgets) == 61
+    others = [b for b in budgets if b != 1e11]
+    assert all(float(f"{b:.2e}") == b for b in others), "three digits each"
+    assert sc.GOPHER in sc.BUDGETS
+    assert (sc.BUDGETS[0], sc.BUDGETS[-1], len(sc.BUDGETS)) == (1e18, 1e26, 65)
+
+
+def test_of_three_points_a_line_has_one_degree_of_freedom_left():
+    x, y = np.array([10.0, 100.0, 1000.0]), np.array([5.0, 2.0, 1.0])
+    found = sc.fit(x, y, 0.0)
+    (slope, start), left, *_ = np.polyfit(np.log(x), np.log(y), 1, full=True)
+    spread = ((np.log(x) - np.log(x).mean()) ** 2).sum()
+    assert (found.exponent, found.error) == pytest.approx((-slope, math.sqrt(left[0] / 1 / spread)))
+    assert found.scale**found.exponent == pytest.approx(math.exp(start))
+    two = sc.fit(x[:2], y[:2], 0.0)
+    assert (two.error, two.miss) == pytest.approx((0, 0), abs=1e-9)
+
+
+def test_a_floor_is_one_of_two_thousand():
+    laws = sc.laws()
+    for found, losses in ((laws.chosen, laws.losses), (laws.five_chosen, laws.losses[:5])):
+        place = 2000 * found.floor / losses.min()
+        assert place == pytest.approx(round(place), abs=1e-6)
+        assert 0 <= round(place) < 2000
+        sizes = laws.sizes[: len(losses)]
+
+        def left(floor, sizes=sizes, losses=losses):
+            x, y = np.log(sizes), np.log(losses - floor)
+            return np.polyfit(x, y, 1, full=True)[1][0]
+
+        step = losses.min() / 2000
+        assert left(found.floor) <= min(left(found.floor + step), left(max(0.0, found.floor - step))) + 1e-12
+    five = np.polyfit(np.log(laws.sizes[:5]), np.log(laws.losses[:5] - own.floor()), 1)[0]
+    assert laws.five.exponent == pytest.approx(-five)
+
+
+def test_a_surface_and_its_valley():
+    found = sc.surface(sc.REFIT)
+    assert found.losses.shape == (41, 41)
+    assert (found.n[0], found.n[-1], found.d[0], found.d[-1]) == pytest.approx((1e7, 1e12, 1e8, 1e14))
+    best = [sc.split(sc.REFIT, float(c)) for c in sc.BUDGETS]
+    inside = [one for one in best if 1e7 <= one.n <= 1e12 and 1e8 <= one.d <= 1e14]
+    np.testing.assert_allclose(found.valley, np.array([(one.n, one.d, one.loss) for one in inside]).T)
+    shown = sc.valleys()
+    assert np.nanmax(shown) <= 5.2
+    assert np.isnan(shown).any()
+    assert np.nanmax(sc.valleys(3.0)) <= 3.0
+    n, d = torch.tensor(2e9), torch.tensor(5e10)
+    trace = sc.Trace()
+    loss = sc.parametric(sc.PRINTED, n[None], d[None], trace=trace)
+    assert float(trace["parametric"].value[0]) == pytest.approx(float(loss[0]))

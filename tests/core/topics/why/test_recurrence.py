@@ -307,3 +307,73 @@ def test_words_enter_with_variance_one():
     rows, table = rec.words_of(text).numpy(), subject.model().embed.weight.detach().double().numpy()[list(text.ids)]
     assert (rows**2).mean() == pytest.approx(1)
     np.testing.assert_allclose(rows / rows[0, 0], table / table[0, 0], rtol=1e-9)
+
+
+def test_a_memory_of_five_numbers_by_loops():
+    """The net of width 5, drawn again by hand: its states word by word, and NumPy's best reader of the third word back."""
+    generator = torch.Generator().manual_seed(1)
+    x = rec.white(2999, generator).numpy()
+    x = np.concatenate([x[-300:], x])
+    into = torch.randn(48, generator=generator).double().numpy()[:5]
+    turning = torch.linalg.qr(torch.randn(48, 48, 48, generator=generator).double())[0][4].numpy()[:5, :5]
+    turning = 0.97 * turning / np.abs(np.linalg.eigvals(turning)).max()
+    states, h = [], np.zeros(5)
+    for one in x:
+        h = np.tanh(0.02 * one * into + turning @ h)
+        states.append(h)
+    rows = np.array(states)[300:]
+    rows = rows - rows.mean(0)
+    shares = rec.recall(1)
+    for lag in (0, 3, 8):
+        past = x[300 - lag : len(x) - lag]
+        past = past - past.mean()
+        rest = past - rows @ np.linalg.lstsq(rows, past, rcond=None)[0]
+        assert shares[4, lag] == pytest.approx(1 - rest @ rest / (past @ past), abs=1e-6)
+    assert not np.allclose(rec.recall(), shares)
+
+
+def test_white_numbers_have_every_frequency_alike():
+    x = rec.white(999, torch.Generator().manual_seed(3)).numpy()
+    strength = np.abs(np.fft.rfft(x))
+    np.testing.assert_allclose(strength[1:], strength[1])
+    assert strength[0] == pytest.approx(0, abs=1e-9)
+    assert x.std() == pytest.approx((998 / 999 / 3) ** 0.5, rel=1e-3)
+
+
+def test_influence_is_told_relative_to_the_last_word():
+    found = rec._by_distance(torch.tensor([[0.02, 0.04, 0.1], [0.0, 0.0, 0.0]], dtype=torch.float64))
+    np.testing.assert_allclose(found, [[1, 0.4, 0.2], [0, 0, 0]])
+
+
+def test_what_words_add_is_a_fifth_of_what_they_are():
+    words = rec.words_of(TEXT)
+    u, square = rec.drive(words, 3, torch.Generator().manual_seed(0))
+    assert u.shape == (3, 14, 24)
+    assert float(u.std()) == pytest.approx(0.2, rel=0.1)
+    weights = (0.2 * torch.randn(3, 24, 288, generator=torch.Generator().manual_seed(0)).double() / 288**0.5).numpy()
+    np.testing.assert_allclose(u, np.einsum("gwd,td->gtw", weights, words), atol=1e-9)
+    np.testing.assert_allclose(square[1, :, 2], weights[1] @ weights[2].T, atol=1e-9)
+
+
+def test_probes_are_eight_unless_told_otherwise():
+    """Random directions of the last state, drawn from seed 0, through autograd one by one."""
+    model, found = subject.model(), rec.trained(SHORT)
+    words = model.embed.weight.detach()[list(SHORT.ids)].clone().requires_grad_()
+    turn, allowed = model.surroundings(5)
+    stream = words
+    for block in model.blocks:
+        stream = block(stream, turn, allowed)
+    last = model.norm(stream[-1])
+    ways = torch.randn(8, 288, generator=torch.Generator().manual_seed(0))
+    grads = [torch.autograd.grad((last * way).sum(), words, retain_graph=True)[0] for way in ways]
+    wanted = torch.stack(grads).double().square().mean(0).sum(-1).sqrt()
+    np.testing.assert_allclose(found, wanted, rtol=1e-3)
+
+
+def test_lengths_and_first_steps():
+    assert rec.layers(1) == rec.layers(2) == 1
+    assert [rec.layers(n) for n in (3, 4, 5, 8, 9)] == [2, 2, 3, 3, 4]
+    assert rec.hops(1) == (1, 1, 1)
+    assert rec.way("conv", 5) == [(0, 0), (1, 1), (1, 2), (5, 3)]
+    assert rec.Demo(TEXT, times=3).read.tokens == TEXT.tokens * 3
+    assert not rec.race(3)[0].any()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from core.lab import subject
 from core.lab import text as sentence
 from core.topics.why import window as rc
 
@@ -36,7 +37,7 @@ def test_every_window_equals_transformers(found, theirs, window):
 
 def test_a_long_text_passes_in_parts_and_is_the_same(theirs, monkeypatch):
     ids, tokens = (part + part[1:] * 3 for part in (READING.ids, READING.tokens))
-    monkeypatch.setattr(rc, "AT_ONCE", 150)
+    monkeypatch.setattr(subject, "AT_ONCE", 150)
     stops = rc.windows(len(ids))
     found = rc.next_probs(sentence.Text(sentence.FIRST, ids, tokens), stops).numpy()
     for at in (3, 20, len(stops) - 1):
