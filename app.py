@@ -21,7 +21,7 @@ def draw() -> None:
     frame.language_switch()
     with st.sidebar:
         spine.switch()
-        classroom.tools()
+        classroom.tools(frame.topic(page))
     uploads.arrive()
     with frame.around(page):
         classroom.arrive()

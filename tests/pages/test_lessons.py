@@ -167,3 +167,10 @@ def test_a_collection_is_bounded(monkeypatch):
     lessons.keep((lessons.Stop("t", "softmax", (("words", "x" * 3000),)),))
     lessons.keep((lessons.Stop("t", "softmax", ()),))
     assert kept == ["/softmax t"]
+
+
+def test_a_state_is_kept_and_printed_in_a_room_and_nowhere_else():
+    room, lesson = open_page("02_why", depth="teach"), open_lesson(name="prompt", depth="teach")
+    shown = [{button.key for button in app.sidebar.button} for app in (room, lesson)]
+    assert {"collect", "handout_now", "present_now"} <= shown[0]
+    assert shown[1] & {"collect", "handout_now", "present_now"} == {"present_now"}, "no step is a state of this page"
