@@ -1,5 +1,9 @@
 """In front of a class: one picture or one guess on the screen, answers that wait, a picture alone in a frame. What can
-be done without the server is done in start/classroom.js; here is what is said, and what the address keeps."""
+be done without the server is done in start/classroom.js; here is what is said, and what the address keeps.
+
+`slide=` names what fills the screen. Where that is a picture which waits behind a guess, the guess is shown first, and
+says its answer; the next slide is the picture.
+"""
 
 from __future__ import annotations
 

@@ -441,6 +441,30 @@ def test_answers_wait_for_a_key(visitor):
     visit.check()
 
 
+def test_a_link_to_a_picture_behind_a_guess_shows_the_guess_and_then_the_picture(visitor):
+    visit = visitor(viewport=SCREEN).open("/heads?present=1&slide=toy&depth=all", ready=".st-key-deck")
+    page, counted = visit.page, "() => getComputedStyle(document.querySelector('.st-key-deck'), '::before').content"
+    page.wait_for_url(re.compile("slide=question_two"))
+    asked = page.locator(".st-key-question_two")
+    page.wait_for_function(f"() => ({SHOWN})().length === 0")
+    assert page.evaluate(counted).startswith('"1 /')
+    asked.get_by_role("radio").first.wait_for()
+    page.keyboard.press("3")
+    verdict = asked.locator("[class*=st-key-verdict_]")
+    verdict.wait_for()
+    page.locator(".st-key-toy canvas").wait_for(state="attached")
+    visit.settle()
+    expect(verdict).to_be_in_viewport(ratio=0.9)
+    page.keyboard.press("PageDown")
+    page.wait_for_url(re.compile("slide=toy(&|$)"))
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'toy'")
+    at, of = map(int, re.findall(r"\d+", page.evaluate(counted)))
+    assert 1 < at <= of
+    page.keyboard.press("PageUp")
+    page.wait_for_function("() => !location.search.includes('slide=toy&') && !location.search.endsWith('slide=toy')")
+    visit.check()
+
+
 def test_a_picture_stands_alone_in_a_frame(visitor, tmp_path):
     visit = visitor(viewport=SCREEN)
     slide = tmp_path / "slide.html"
