@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import classroom, frame, gate, handout, spine, text, uploads
+from pages.shared import address, classroom, frame, gate, handout, spine, text, uploads
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -18,10 +18,11 @@ def draw() -> None:
     text.speak()
     st.set_page_config(page_icon=ASSETS / "icon.svg", layout="wide", initial_sidebar_state=256)
     page = st.navigation(frame.pages(), expanded=True)
+    address.give_back(frame.topic(page))
     frame.language_switch()
     with st.sidebar:
         spine.switch()
-        classroom.tools()
+        classroom.tools(frame.topic(page))
     uploads.arrive()
     with frame.around(page):
         classroom.arrive()

@@ -57,9 +57,40 @@ def write(word: str, value: Any, default: Any = DEPENDS) -> None:
         raise ValueError(f"{word}={text!r} is not what pages.shared.words declares")
     if kept.get(word) != text:
         kept[word] = text
+        _returned(word)
         change()
     if _is_here(word) and st.query_params.get(word) != text:
         st.query_params[word] = text
+
+
+def lend(word: str, value: Any) -> None:
+    """Let a shared word say this; where a step of a lesson is shown, as long as it is, unless a hand writes another."""
+    write(word, value)
+    if step := _step(here()):
+        st.session_state["_lent"] = (word, step)
+
+
+def give_back(topic: str) -> None:
+    """Call before anything of a page is drawn: what was lent to a step of a lesson ends with it. What the address of the
+    next page says itself is said."""
+    word, step = st.session_state.get("_lent", ("", None))
+    if not word or step == _step(topic):
+        return
+    _returned(word)
+    if _kept(word).pop(word, None) is not None:
+        change()
+
+
+def _step(topic: str) -> tuple[str, ...] | None:
+    """The step of a lesson that is shown: its room, its lesson, its number."""
+    said = (st.query_params.get("lesson"), st.query_params.get("stop"))
+    return (topic, *map(str, said)) if all(said) else None
+
+
+def _returned(word: str) -> None:
+    """It is not lent any more."""
+    if st.session_state.get("_lent", ("",))[0] == word:
+        del st.session_state["_lent"]
 
 
 def passing(word: str) -> Any:
@@ -106,6 +137,7 @@ def forget(*words: str) -> None:
     """Back to the default: nothing in the address, nothing in the session."""
     for word in words:
         if _kept(word).pop(word, None) is not None:
+            _returned(word)
             change()
         if word in st.query_params:
             del st.query_params[word]

@@ -1,11 +1,15 @@
 """In front of a class: one picture or one guess on the screen, answers that wait, a picture alone in a frame. What can
-be done without the server is done in start/classroom.js; here is what is said, and what the address keeps."""
+be done without the server is done in start/classroom.js; here is what is said, and what the address keeps.
+
+`slide=` names what fills the screen. Where that is a picture which waits behind a guess, the guess is shown first, and
+says its answer; the next slide is the picture.
+"""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import address, controls, handout, lessons
+from pages.shared import address, controls, frame, handout, lessons
 from pages.shared.asks import predict
 from pages.shared.text import N_, _
 
@@ -33,13 +37,16 @@ def arrive() -> None:
             st.button(sign, key=key, help=_(help))
 
 
-def tools() -> None:
-    """For who teaches, in the sidebar."""
+def tools(topic: str) -> None:
+    """For who teaches, in the sidebar. topic: of the page that is about to be drawn; what is no room has no handout, and
+    no state to be kept."""
     if address.now("depth") != "teach":
         return
     st.button(_("Present this page"), key="present_now", on_click=address.write, args=("present", "1"), width="stretch")
-    handout.button()
-    lessons.collect()
+    room = topic in (frame.topic_of(entry.file) for entry in frame.entries())
+    if room:
+        handout.button()
+    lessons.collect(room)
     hiding = controls.Setting("hide")
     st.toggle(
         _("Hide answers"),

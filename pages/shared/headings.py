@@ -42,13 +42,13 @@ def begin() -> None:
 
 def seek(arrived: bool) -> None:
     """Once a page is drawn. arrived: with this run, by a link or a reload. A link to what the idea leaves out opens the
-    whole page; what stands there neither is said no longer."""
+    whole page, a step of a lesson as long as it is shown; what stands there neither is said no longer."""
     name, tried = address.pointed(), address.noted().pop("tried", None)
     if name is None or name in _drawn():
         return
     if arrived and tried is None and address.now("depth") == "idea":
         address.noted()["tried"] = name
-        address.write("depth", "all")
+        address.lend("depth", "all")
         st.rerun()
     address.point(None)
     if tried == name:

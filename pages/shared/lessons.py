@@ -116,9 +116,10 @@ def _title(text: str) -> str:
 # ---- collecting ----
 
 
-def collect() -> None:
-    """For the sidebar of who teaches: this state goes into the lesson."""
-    st.button(_("Add this state to my lesson"), key="collect", on_click=_add, width="stretch")
+def collect(room: bool) -> None:
+    """For the sidebar of who teaches: this state goes into the lesson. room: is there one to be kept?"""
+    if room:
+        st.button(_("Add this state to my lesson"), key="collect", on_click=_add, width="stretch")
     if found := mine():
         label = filled(_("My lesson («n»)"), n=len(found))
         st.page_link("pages/lesson.py", label=label, query_params={"name": MINE})

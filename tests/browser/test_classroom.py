@@ -96,6 +96,61 @@ def test_one_picture_fills_the_screen_and_can_be_read(visitor, room):
     visit.check()
 
 
+# What a picture of this width paints, on whatever canvas it does: names that stand still are painted once, elsewhere.
+ANYWHERE = """
+const paint = CanvasRenderingContext2D.prototype.fillText;
+window.__painted = [];
+CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+  const size = parseFloat(this.font.match(/([\\d.]+)px/)[1]), { a, b } = this.getTransform();
+  window.__painted.push([String(text), size * Math.hypot(a, b), this.canvas.width]);
+  return paint.call(this, text, ...at);
+};
+"""
+SMALL = """(canvas) => {
+  window.__painted = [];
+  dispatchEvent(new Event('live-room'));
+  const wide = canvas.getBoundingClientRect().width;
+  const said = window.__painted.filter(([text, , width]) => text.trim() && !/^[−\\d.,e+%]+$/.test(text) && width === canvas.width);
+  return said.map(([text, size, width]) => [text, size * wide / width]).sort((a, b) => a[1] - b[1])[0];
+}"""
+PRESENT = """(slide) => {
+  const to = new URL(location.href);
+  to.searchParams.set('present', '1');
+  to.searchParams.set('slide', slide);
+  history.replaceState(history.state, '', to);
+  dispatchEvent(new PopStateEvent('popstate'));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("address", "guess", "slide"),
+    [
+        ("/tokens?depth=all", "", "sides"),
+        ("/position", "", "sinusoids"),
+        ("/feedforward?depth=all", "moe_balance", "moe_seats_aux"),
+        ("/feedforward?depth=all", "moe_balance", "moe_seats_none"),
+    ],
+)
+def test_a_picture_of_many_rows_keeps_its_words_large(visitor, address, guess, slide):
+    visit = visitor(viewport=SCREEN)
+    page = visit.page
+    page.add_init_script(ANYWHERE)
+    visit.open(address, ready="[data-signature] canvas")
+    if guess:
+        page.locator(f".st-key-question_{guess} [role=radio]").last.click()
+        page.locator(f".st-key-{slide} canvas").wait_for()
+        visit.settle()
+    page.evaluate(PRESENT, slide)
+    page.wait_for_function(f"(slide) => ({SHOWN})().join() === slide", arg=slide)
+    visit.settle()
+    picture = page.locator(f".st-key-{slide} .live")
+    text, size = picture.locator("canvas").first.evaluate(SMALL)
+    assert size >= 20, (text, size)
+    box = picture.bounding_box()
+    assert box["y"] + box["height"] <= 721
+    visit.check()
+
+
 @pytest.mark.parametrize("slide", ["pairs_losses", "instead_cost"])
 def test_curves_fill_the_slide_and_grow_with_the_screen(visitor, slide):
     sizes = []
@@ -383,6 +438,30 @@ def test_answers_wait_for_a_key(visitor):
     page.reload()
     visit.settle()
     assert "hide=answers" in page.url
+    visit.check()
+
+
+def test_a_link_to_a_picture_behind_a_guess_shows_the_guess_and_then_the_picture(visitor):
+    visit = visitor(viewport=SCREEN).open("/heads?present=1&slide=toy&depth=all", ready=".st-key-deck")
+    page, counted = visit.page, "() => getComputedStyle(document.querySelector('.st-key-deck'), '::before').content"
+    page.wait_for_url(re.compile("slide=question_two"))
+    asked = page.locator(".st-key-question_two")
+    page.wait_for_function(f"() => ({SHOWN})().length === 0")
+    assert page.evaluate(counted).startswith('"1 /')
+    asked.get_by_role("radio").first.wait_for()
+    page.keyboard.press("3")
+    verdict = asked.locator("[class*=st-key-verdict_]")
+    verdict.wait_for()
+    page.locator(".st-key-toy canvas").wait_for(state="attached")
+    visit.settle()
+    expect(verdict).to_be_in_viewport(ratio=0.9)
+    page.keyboard.press("PageDown")
+    page.wait_for_url(re.compile("slide=toy(&|$)"))
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'toy'")
+    at, of = map(int, re.findall(r"\d+", page.evaluate(counted)))
+    assert 1 < at <= of
+    page.keyboard.press("PageUp")
+    page.wait_for_function("() => !location.search.includes('slide=toy&') && !location.search.endsWith('slide=toy')")
     visit.check()
 
 

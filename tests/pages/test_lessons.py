@@ -167,3 +167,52 @@ def test_a_collection_is_bounded(monkeypatch):
     lessons.keep((lessons.Stop("t", "softmax", (("words", "x" * 3000),)),))
     lessons.keep((lessons.Stop("t", "softmax", ()),))
     assert kept == ["/softmax t"]
+
+
+def test_a_state_is_kept_and_printed_in_a_room_and_nowhere_else():
+    room, lesson = open_page("02_why", depth="teach"), open_lesson(name="prompt", depth="teach")
+    shown = [{button.key for button in app.sidebar.button} for app in (room, lesson)]
+    assert {"collect", "handout_now", "present_now"} <= shown[0]
+    assert shown[1] & {"collect", "handout_now", "present_now"} == {"present_now"}, "no step is a state of this page"
+
+
+def depth(app):
+    """What the address says of it, and what the switch in the sidebar shows."""
+    said = app.query_params.get("depth", "idea")
+    return said[-1] if isinstance(said, list) else said, app.sidebar.segmented_control(key="depth_choice").value
+
+
+DEEP = {"exam_if": "mask", "at": "what-if", "lesson": "prompt", "stop": "8"}
+
+
+def at_a_deep_step():
+    """At the last step of the lesson about the prompt: its place is not shown at the idea."""
+    app = open_page("02_why", depth="idea")
+    app.query_params.clear()
+    app.query_params.update(DEEP)
+    app.switch_page("pages/18_exam.py").run()
+    assert depth(app) == ("all", "all"), "the address says what is shown"
+    return app
+
+
+def go(app, file, **query):
+    app.query_params.clear()
+    app.query_params.update(query)
+    return app.switch_page(f"pages/{file}.py").run()
+
+
+def test_a_step_that_opens_the_whole_page_leaves_the_depth_of_the_next_as_it_was():
+    app = at_a_deep_step()
+    assert depth(app.run()) == ("all", "all"), "as long as it is shown"
+    back = {"given_layers": "8", "lesson": "prompt", "stop": "6"}
+    assert depth(go(app, "17_theory", **back)) == ("idea", "idea")
+    assert depth(go(at_a_deep_step(), "02_why")) == ("idea", "idea"), "nor that of the visitor"
+    assert depth(go(at_a_deep_step(), "02_why", depth="all")) == ("all", "all"), "as the link says"
+
+
+def test_a_depth_that_the_hand_chooses_at_a_step_stays():
+    app = at_a_deep_step()
+    for chosen in ("teach", "all"):
+        app.sidebar.segmented_control(key="depth_choice").set_value(chosen).run()
+        assert depth(app) == (chosen, chosen)
+    assert depth(go(app, "02_why")) == ("all", "all")

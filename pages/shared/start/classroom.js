@@ -75,6 +75,33 @@
     return at ?? 0;
   };
 
+  // A link may name a picture that waits behind a guess. The first open guess is shown in its place, and says its answer;
+  // the step on leads to the picture as soon as it is there, until then to the next open guess.
+  let wish = "", awaited = false; // awaited: the step on was asked for before the picture was there
+  const open = ({ live, holder }) => !live && !holder.querySelector("[role=radio][aria-checked=true]");
+  const show = (key) => to((words) => words.set("slide", key));
+  const grant = (all) => {
+    const wished = all.find(({ key }) => key === wish), now = all[named(all)];
+    if (wished && now && (awaited || open(now))) { // it only came late
+      wish = "";
+      awaited = false;
+      show(wished.key);
+    }
+    const guess = word("slide") && !now && !coming() && all.find(open);
+    if (!guess) return;
+    wish = word("slide");
+    show(guess.key);
+  };
+  const granted = (all, by) => { // the key of the slide that a step leads to, while one is wished for
+    awaited = false;
+    if (!wish || by < 0) return void (wish = "");
+    const now = all[current(all)], key = (all.find((one) => one.key === wish) ?? all.slice(current(all) + 1).find(open))?.key;
+    awaited = !key && coming();
+    if (awaited) return now.key;
+    if (!key || key === wish) wish = "";
+    return key;
+  };
+
   // ---- one of them on the whole screen ----
   const seen = (name) => `.stMain .${name}.${name}, .stMain .${name}.${name} * { visibility: visible !important; }`;
   const larger = () => Math.max(1, Math.min(innerWidth / SCREEN[0], innerHeight / SCREEN[1])); // the same wall, more pixels
@@ -150,7 +177,10 @@
 
   let was = "", path = location.pathname;
   const look = () => {
-    if (path !== location.pathname) delete html.dataset.told; // another page, other answers
+    if (path !== location.pathname) { // another page, other answers
+      delete html.dataset.told;
+      wish = "";
+    }
     path = location.pathname;
     for (const [name, value] of [["present", "1"], ["hide", "answers"], ["print", "1"]]) {
       if (word(name) === value) html.dataset[name] = value;
@@ -164,6 +194,7 @@
     else delete html.dataset.only;
     if (mode === "print" && all.length) paper(all);
     if (mode !== "print") delete html.dataset.paper;
+    if (mode === "present" && all.length) grant(all);
     if (mode === "present" && all.length && (!word("slide") || named(all) >= 0 || !coming())) fill(all, current(all));
     if (!mode) {
       sheet.replaceSync("");
@@ -179,7 +210,7 @@
     history.replaceState(history.state, "", url);
   };
   const step = (by) => {
-    const all = slides(), at = current(all) + by;
+    const all = slides(), wished = granted(all, by), at = wished ? all.findIndex(({ key }) => key === wished) : current(all) + by;
     /** @type {HTMLElement | null} */
     const beyond = document.querySelector(by > 0 ? ".st-key-lesson_next a, .st-key-lesson_begin a" : ".st-key-lesson_back a");
     if (by > 0 && all[at] && !all[at].live) delete html.dataset.told; // another guess, its own answer
@@ -188,6 +219,7 @@
     look();
   };
   const leave = () => {
+    wish = "";
     to((words) => ["present", "slide"].forEach((name) => words.delete(name)));
     dispatchEvent(new PopStateEvent("popstate")); // Streamlit reads the address then, and tells the server
     look();

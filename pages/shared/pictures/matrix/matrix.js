@@ -36,7 +36,7 @@ import { escaped, exact, fill, quoted, Scale, short, signed } from "../live/numb
 
 const GAP_BELOW = 48; // more rows or columns than this are drawn without gaps between the cells
 const LEGIBLE = 64; // a row of more numbers than this is no longer read one by one
-const LOW = 6; // px of a row where a screen has no room for more
+const LOW = 2.5; // px of a row where a screen has no room for more: words stay large, shown larger still in front of a class
 const NUMBERS_FROM = 30; // a cell this wide has room for its number
 
 function at(view, row, column) {

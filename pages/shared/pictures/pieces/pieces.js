@@ -21,6 +21,7 @@ import { escaped, fill, quoted } from "../live/numbers.js";
  */
 /** @typedef {import("../live/base.js").Common & Own} Meta */
 
+const BAR = 18, TIP = 74; // px of a scroll bar, and of what is said of a piece
 const INSIDE = 6, BOX = 27, NUMBER = 15, BETWEEN = 7, HEADING = 22, LINE = 20, APART = 12;
 
 /** @type {import("../live/base.js").Painter<Meta>} */
@@ -31,13 +32,23 @@ const PIECES = {
 
   // Where every box stands, in every strip. The picture is as high as its highest frame, so that nothing jumps.
   layout(view) {
+    PIECES.fit(view, view.width);
+    const scrolls = view.zoom > 1 && view.high > view.ceiling; // in front of a class words stay large: what is too much scrolls
+    if (scrolls) PIECES.fit(view, view.width - BAR);
+    Object.assign(view.stage.style, { maxHeight: scrolls ? `${Math.max(view.ceiling, BOX + HEADING)}px` : "", overflow: scrolls ? "hidden auto" : "" });
+    view.scrolls = scrolls;
+    view.pen = sized(view.canvas, view.across, view.high, view.ratio);
+  },
+
+  fit(view, across) {
     const pen = view.canvas.getContext("2d"), { meta } = view;
+    view.across = across;
     view.wides = meta.pieces.map(([text, id]) => {
       pen.font = `15px ${view.font}`;
       const word = pen.measureText(text).width;
       pen.font = `11px ${view.font}`;
       const number = meta.ids && id >= 0 ? pen.measureText(String(id)).width + 2 - 2 * INSIDE : 0;
-      return Math.min(view.width - 4, Math.max(word, number, 5) + 2 * INSIDE);
+      return Math.min(across - 4, Math.max(word, number, 5) + 2 * INSIDE);
     });
     view.tall = BOX + (meta.ids ? NUMBER : 0);
     view.laid = meta.strips.map((_, s) => PIECES.lay(view, pen, s));
@@ -47,7 +58,6 @@ const PIECES = {
       y += strip.high + APART;
     }
     view.high = meta.slider ? Math.max(...view.laid.map((strip) => strip.high)) : Math.max(1, y - APART);
-    view.pen = sized(view.canvas, view.width, view.high, view.ratio);
   },
 
   lay(view, pen, s) {
@@ -55,14 +65,14 @@ const PIECES = {
     const [from, to] = view.arrays.first.values.slice(s, s + 2);
     const { which, joints } = { which: view.arrays.which.values, joints: view.arrays.joints.values };
     pen.font = `600 14px ${view.font}`;
-    const heading = PIECES.wrapped(pen, title, view.width);
+    const heading = PIECES.wrapped(pen, title, view.across);
     const boxes = [];
     let x = 2, y = heading.length * HEADING + 2; // room for a frame
     pen.font = `11px ${view.font}`;
     for (let i = from; i < to; i++) {
       const wide = view.wides[which[i]];
       const gap = joints[i] >= 0 ? pen.measureText(String(joints[i])).width + 8 : joints[i] === -2 ? 14 : meta.ranks ? 8 : 4;
-      if (x > 2 && x + wide + (joints[i] >= 0 ? gap : 0) > view.width - 1) {
+      if (x > 2 && x + wide + (joints[i] >= 0 ? gap : 0) > view.across - 1) {
         x = 2;
         y += view.tall + BETWEEN;
       }
@@ -71,7 +81,7 @@ const PIECES = {
     }
     y += view.tall + 4;
     pen.font = `15px ${view.font}`;
-    const below = PIECES.wrapped(pen, more ? fill(meta.words.more, { n: more.toLocaleString("en-US") }) : foot, view.width);
+    const below = PIECES.wrapped(pen, more ? fill(meta.words.more, { n: more.toLocaleString("en-US") }) : foot, view.across);
     return { heading, boxes, below, foot: y, high: y + below.length * LINE + 2 };
   },
 
@@ -209,7 +219,8 @@ const PIECES = {
 
   spot(view, [s, k]) {
     const { boxes, top } = view.laid[s], box = boxes[k];
-    return [box.x + box.wide / 2, box.y + top];
+    const y = box.y + top;
+    return [box.x + box.wide / 2, view.scrolls ? Math.max(y, view.stage.scrollTop + TIP) : y];
   },
 
   choose(view, place) {
@@ -225,7 +236,9 @@ const PIECES = {
   step(view, now, [down, right]) {
     const shown = PIECES.shown(view), from = now ?? PIECES.start(view);
     const s = shown[within(shown.indexOf(from[0]) + down, shown.length)], n = view.laid[s].boxes.length;
-    return n ? [s, within(from[1] + (now ? right : 0), n)] : null;
+    const k = within(from[1] + (now ? right : 0), n);
+    if (n && view.scrolls) view.stage.scrollTop = view.laid[s].top + view.laid[s].boxes[k].y - view.ceiling / 2;
+    return n ? [s, k] : null;
   },
 
   told(view) { // the pieces of every strip that is shown

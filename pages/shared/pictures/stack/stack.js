@@ -20,6 +20,7 @@ import { quoted, short } from "../live/numbers.js";
 /** @typedef {import("../live/base.js").Common & Own} Meta */
 
 const BAR = 34, PITCH = 62;
+const CLOSE = 20, SPACE = 6; // px of a row, and between two, where name, bar and total stand side by side
 
 function written(x, format) {
   if (format === "bytes") {
@@ -39,72 +40,84 @@ const STACK = {
   },
 
   layout(view) {
-    const { meta } = view, rows = meta.rows.length;
-    view.pen = sized(view.canvas, view.width, rows * PITCH + (meta.mark ? 18 : 4), view.ratio);
+    const { meta } = view, rows = meta.rows.length, foot = meta.mark ? 18 : 4;
     legend(view, meta.parts.map((name, i) => [name, STACK.colour(view, i), null]));
+    const room = view.ceiling - view.legend.offsetHeight - foot;
+    view.box = rows * PITCH > room ? STACK.beside(view, room / rows) : { pitch: PITCH, bar: BAR, up: 22, left: 0, wide: view.width };
+    view.pen = sized(view.canvas, view.width, rows * view.box.pitch + foot, view.ratio);
+  },
+
+  // In front of a class many rows are one line each, instead of small: the name, the bar, the total.
+  beside(view, room) {
+    const { meta, arrays } = view, pen = view.canvas.getContext("2d"), pitch = Math.max(CLOSE, Math.min(PITCH, room));
+    pen.font = `600 14px ${view.font}`;
+    const widest = (texts) => Math.max(...texts.map((text) => pen.measureText(text).width)) + 10;
+    const frames = arrays.values.shape[0], totals = meta.rows.map((_, r) => Math.max(...Array.from({ length: frames }, (_none, f) => STACK.total(view, r, f))));
+    const left = Math.min(widest(meta.rows), 0.3 * view.width), right = widest(totals.map((x) => written(x, meta.format)));
+    return { pitch, bar: Math.min(BAR, pitch - SPACE), up: 0, left, wide: view.width - left - right };
   },
 
   colour(view, i) {
     return view.colours[`part${i}`];
   },
 
-  value(view, row, part) {
-    const { shape, values } = view.arrays.values, rows = shape[1], parts = shape[2], frame = shape[0] > 1 ? view.frame : 0;
+  value(view, row, part, at = view.frame) {
+    const { shape, values } = view.arrays.values, rows = shape[1], parts = shape[2], frame = shape[0] > 1 ? at : 0;
     return values[(frame * rows + row) * parts + part];
   },
 
-  total(view, row) {
-    return view.meta.parts.reduce((sum, _, part) => sum + STACK.value(view, row, part), 0);
+  total(view, row, at = view.frame) {
+    return view.meta.parts.reduce((sum, _, part) => sum + STACK.value(view, row, part, at), 0);
   },
 
   draw(view) {
-    const { pen, meta, width } = view, rows = meta.rows.length;
+    const { pen, meta, width } = view, rows = meta.rows.length, { pitch, bar, up, left, wide: space } = view.box;
     const high = meta.high ?? Math.max(...meta.rows.map((_, r) => STACK.total(view, r)), 1e-12);
     pen.fillStyle = view.paper;
-    pen.fillRect(0, 0, width, rows * PITCH + 18);
+    pen.fillRect(0, 0, width, rows * pitch + 18);
     pen.textBaseline = "middle";
     view.places = [];
     for (let r = 0; r < rows; r++) {
-      const y = r * PITCH, total = STACK.total(view, r);
+      const y = r * pitch, total = STACK.total(view, r), line = up ? 11 : bar / 2;
       pen.font = `600 14px ${view.font}`;
       pen.fillStyle = view.ink;
       pen.textAlign = "left";
-      pen.fillText(clip(pen, meta.rows[r], width * 0.55), 0, y + 11);
+      pen.fillText(clip(pen, meta.rows[r], up ? width * 0.55 : left - 8), 0, y + line);
       pen.textAlign = "right";
-      pen.fillText(written(total, meta.format), width, y + 11);
-      let x = 0;
+      pen.fillText(written(total, meta.format), width, y + line);
+      let x = left;
       meta.parts.forEach((name, p) => {
-        const value = STACK.value(view, r, p), wide = Math.max(0, (width * value) / high);
+        const value = STACK.value(view, r, p), wide = Math.max(0, (space * value) / high);
         view.places.push([r, p, x, wide]);
         pen.fillStyle = STACK.colour(view, p);
-        pen.fillRect(x, y + 22, wide, BAR);
+        pen.fillRect(x, y + up, wide, bar);
         if (view.cursor && view.cursor[0] === r && view.cursor[1] === p) {
           pen.strokeStyle = view.ink;
           pen.lineWidth = 2.5;
-          pen.strokeRect(x + 1, y + 23, Math.max(1, wide - 2), BAR - 2);
+          pen.strokeRect(x + 1, y + up + 1, Math.max(1, wide - 2), bar - 2);
         }
         const label = value === total ? name : `${name} ${((100 * value) / total).toFixed(1)}%`; // a part that is all needs no share
         pen.font = `13px ${view.font}`;
         if (pen.measureText(label).width < wide - 10) {
           pen.fillStyle = view.dark ? "#111" : "#fff";
           pen.textAlign = "left";
-          pen.fillText(label, x + 6, y + 22 + BAR / 2);
+          pen.fillText(label, x + 6, y + up + bar / 2);
         }
         x += wide;
         pen.fillStyle = view.paper;
-        pen.fillRect(x - 0.75, y + 22, 1.5, BAR);
+        pen.fillRect(x - 0.75, y + up, 1.5, bar);
       });
     }
-    if (meta.mark) STACK.mark(view, meta.mark.at / high, rows * PITCH);
+    if (meta.mark) STACK.mark(view, meta.mark.at / high, rows * pitch);
   },
 
   mark(view, share, foot) { // a limit or a reference, as an upright line
-    const { pen, width, meta } = view, x = Math.min(width - 1, width * share);
+    const { pen, width, meta } = view, { left, wide, up } = view.box, x = Math.min(width - 1, left + wide * share);
     pen.strokeStyle = pen.fillStyle = view.ink;
     pen.setLineDash([5, 4]);
     pen.lineWidth = 2;
     pen.beginPath();
-    pen.moveTo(x, 16);
+    pen.moveTo(x, up && 16);
     pen.lineTo(x, foot);
     pen.stroke();
     pen.setLineDash([]);
@@ -114,7 +127,7 @@ const STACK = {
   },
 
   under(view, x, y) {
-    const r = Math.floor(y / PITCH), inside = y - r * PITCH >= 20;
+    const { pitch, up } = view.box, r = Math.floor(y / pitch), inside = y - r * pitch >= up - 2;
     const hit = inside ? view.places?.find(([row, , left, wide]) => row === r && x >= left && x < left + wide) : null;
     return hit ? [hit[0], hit[1]] : null;
   },
@@ -126,7 +139,7 @@ const STACK = {
 
   spot(view, [row, part]) {
     const [, , left, wide] = view.places.find(([r, p]) => r === row && p === part);
-    return [left + wide / 2, row * PITCH + 22];
+    return [left + wide / 2, row * view.box.pitch + view.box.up];
   },
 
   step(view, now, [down, right]) {
