@@ -20,7 +20,7 @@ def open_page(file, **query):
     """The page after app.py has framed it, at the depth that shows all of it unless told otherwise. query: what stands
     in the address; any other word is a guess made before."""
     query = {"depth": "all"} | query
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=240)  # whatever else the machine is at
     if "lang" in query:
         app.query_params["lang"] = query["lang"]
     app.run()
