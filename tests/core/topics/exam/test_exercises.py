@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from core.lab import subject, text
 from core.topics.exam import block_work, manifold, mask_code, offsets, painted, waves
@@ -281,3 +282,13 @@ def test_painted_cells_are_pressed_up_to_three():
     mine = np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1.0]])
     wanted = [(np.abs(one[1] - mine[1]).sum() + np.abs(one[2] - mine[2]).sum()) / 4 for one in found.maps]
     np.testing.assert_allclose(painted.away(mine, found), wanted)
+
+
+def test_every_line_is_python_that_makes_what_was_run():
+    """Our own text, with names in it that torch knows."""
+    for code in mask_code.EVERY:
+        space = {"torch": torch, "n": 4}
+        exec(code.line, space)
+        made = code.run(4)
+        assert torch.equal(space["mask"], made), code.line
+        assert space["mask"].dtype == made.dtype
