@@ -3,14 +3,30 @@
 A page says "forty-eight copies" and "the last 128 words", a link holds so many cells: who changes such a number must mean it.
 """
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
 
-from core import config, presets, tokenizer
+from core import config, costs, counting, generation, in_numpy, norms, positions, presets, rope, softmax, tokenizer
 from core.lab import cuts, memory, subject
+from core.lab import head as onehead
 from core.lab import text as sentence
-from core.nets import by_heart, dates_task, line, lookups, neighbours, packed, places, scaling, ssm, stacks
+from core.nets import (
+    by_heart,
+    cheat,
+    dates,
+    dates_task,
+    line,
+    lookups,
+    neighbours,
+    packed,
+    places,
+    scaling,
+    ssm,
+    stacks,
+)
 from core.topics.attention import heat
 from core.topics.efficient import flash, hops, instead, patterns, skipped, state
 from core.topics.exam import (
@@ -22,6 +38,7 @@ from core.topics.exam import (
     painted,
     question,
     questions,
+    shelf,
     traced,
     typed,
     whatifs,
@@ -366,3 +383,71 @@ def test_a_width_that_heads_do_not_divide_is_told_in_the_family_s_words(family_n
     sizes = dict(d_model=24, n_layers=1, n_heads=5, d_ff=8, vocab_size=9, context=4)
     with pytest.raises(ValueError, match=f"^{said}$"):
         config.ModelConfig(**sizes, family=family_name)
+
+
+DEFAULTS = [  # what is meant where nothing is said
+    (costs.days, dict(used=0.4)),
+    (counting.encoder_decoder, dict(attention_bias=True)),
+    (counting.relative_encoder_decoder, dict(buckets=32)),
+    (counting.vision, dict(channels=3)),
+    (generation.steps, dict(seed=0)),
+    (generation.sample, dict(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, repetition=1.0)),
+    (generation.speculate, dict(seed=0)),
+    (in_numpy.layer_norm, dict(eps=1e-6)),
+    (in_numpy.positions, dict(max_len=5000)),
+    (in_numpy.encode, dict(batch=2, length=10, d=64, heads=8, d_ff=256, layers=2)),
+    (cuts.rank, dict(share=False)),
+    (onehead.overview, dict(most=48)),
+    (sentence.top, dict(n=10)),
+    (cheat.measured, dict(n=64, seed=1)),
+    (cheat.write, dict(seed=0, n=36)),
+    (dates.accuracy, dict(n=1000, seed=1)),
+    (dates_task.examples, dict(unseen=False)),
+    (line.allowed, dict(growing=False)),
+    (neighbours.net, dict(seed=0, reader="linear")),
+    (neighbours.read, dict(reader="linear", seed=0)),
+    (neighbours.Net.__init__, dict(reader="linear")),
+    (scaling.marks, dict(first=10)),
+    (norms.size, dict(unbiased=False)),
+    (positions.wave_speeds, dict(base=10_000.0)),
+    (positions.sinusoids, dict(base=10_000.0, first=0)),
+    (rope.frequencies, dict(theta=10_000.0)),
+    (softmax.softmax, dict(temperature=1.0)),
+    (softmax.temperatures, dict(per_decade=24)),
+    (tokenizer.cut, dict(special=False)),
+    (tokenizer.end_to_end, dict(start=0)),
+    (tokenizer.find, dict(most=60)),
+    (heat.said, dict(share=True)),
+    (flash.run, dict(rescale=True)),
+    (patterns.pictures, dict(layer=5, head=1)),
+    (manifold.needed, dict(less=2.0)),
+    (painted.normalised, dict(causal=False)),
+    (question.said, dict(digits=3)),
+    (question.signs, dict(digits=4)),
+    (shelf.chosen, dict(badge="all", about="all")),
+    (bends.fitted, dict(scattered=False, seed=0)),
+    (bends.dead, dict(seed=0)),
+    (machines.best, dict(kind="aux")),
+    (mixture.learning, dict(seed=0)),
+    (mixture.specialities, dict(most=6)),
+    (needed.Needed.least, dict(share=0.5)),
+    (bank.drawn, dict(seed=0)),
+    (many.texts, dict(seed=0)),
+    (gradients.influence, dict(each_block=True)),
+    (assemble.drawn, dict(d_ff=0)),
+    (readings.struck, dict(station=2)),
+    (linear.arrows, dict(long=1.0)),
+    (linear.stack, dict(seed=0)),
+    (laws.valleys, dict(most=5.2)),
+    (laws.surface, dict(places=41)),
+    (table.neighbours, dict(n=10)),
+    (recurrence.gru, dict(bias=0.0)),
+    (recurrence.recall, dict(seed=0, n=2999)),
+    (copies.Carriers.worst, dict(n=4)),
+]
+
+
+@pytest.mark.parametrize(("function", "wanted"), DEFAULTS, ids=lambda one: getattr(one, "__qualname__", ""))
+def test_what_is_meant_where_nothing_is_said(function, wanted):
+    said = inspect.signature(function).parameters
+    assert {name: said[name].default for name in wanted} == wanted

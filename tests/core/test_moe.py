@@ -121,3 +121,21 @@ def test_which_blocks_have_experts():
     assert read().moe.renormalise is False
     assert read(norm_topk_prob=True).moe.renormalise is True
     assert ModelConfig.from_hf({"model_type": "mixtral", "norm_topk_prob": False}).moe.renormalise is True
+
+
+def test_of_shapes_without_numbers_an_even_share_comes():
+    """Ten tokens, two of four experts each: five to every expert; nine tokens of one of four: three, rounded up."""
+    for n, experts, k, share in ((10, 4, 2, 5), (9, 4, 1, 3), (8, 4, 1, 2)):
+        made = Mixture(ModelConfig(**SIZES, moe=Moe(experts, k, 8, (0,)))).to("meta")
+        rows = made._sent(torch.empty(n, device="meta"))
+        assert (tuple(rows.shape), rows.dtype, rows.is_meta) == ((share,), torch.long, True)
+        assert made(torch.empty(n, 24, device="meta")).shape == (n, 24)
+    assert made._sent(torch.tensor([0.0, 0.5, 0.0, -0.1])).tolist() == [1, 3]
+
+
+def test_places_are_rounded_down_but_for_rounding():
+    assert seats(10, 1, 4, 1.1) == 2, "2.75"
+    assert seats(10, 1, 4, 1.19) == 2, "2.975"
+    assert seats(12, 1, 4, 1.0) == 3
+    assert load(torch.zeros(5, 3).bool()).tolist() == [0, 0, 0], "nobody chose"
+    assert load(torch.eye(2).bool()[:, None].expand(2, 4, 2)).tolist() == [[1, 0], [0, 1]]

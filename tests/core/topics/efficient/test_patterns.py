@@ -168,7 +168,7 @@ def test_one_number_of_words_makes_no_frames_and_two_make_two():
             assert (made.view(-1, 3, 6, 6)[i].isfinite().sum(-1) == k).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 12, 17, 34, 256, 300])
+@pytest.mark.parametrize("n", [1, 2, 12, 17, 34, 107, 256, 300, 1000])
 def test_every_number_that_makes_a_difference_is_computed(n):
     """All below the text's length, and the first that is at least as long; of a long text some, from first to last."""
     differ = [k for k in pt.K if k < n]

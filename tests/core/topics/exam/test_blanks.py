@@ -172,3 +172,61 @@ def test_any_text_is_measured(words):
     assert not found.nan[-2]
     assert found.said[-1] == ""
     assert found.other == ("cat" if words.endswith("dog") else "dog")
+
+
+@pytest.mark.parametrize("n", [14, 40, 41, 100, 256])
+def test_of_a_long_text_fewer_fill_values_and_their_ends(n):
+    found = bl.computed(n)
+    most = max(6, 2048 // n)
+    assert len(bl.FILLS) == 51
+    assert found == bl.FILLS if most >= 51 else len(found) <= most
+    assert found[0] == 0.0
+    assert found[-3:] == (-50.0, -1e9, bl.NEVER)
+    steps = np.diff([bl.FILLS.index(one) for one in found[:-2]])
+    assert steps.max() - steps.min() <= 1
+
+
+def test_the_slider_s_stops_grow_from_zero_to_fifty_below():
+    np.testing.assert_allclose(bl.FILLS[:49], [-50 * (i / 48) ** 2 for i in range(49)], atol=5.1e-3)
+    assert all(round(one, 2) == one for one in bl.FILLS[:49])
+    assert any(round(one, 1) != one for one in bl.FILLS[:49])
+    assert bl.FILLS[49:] == (-1e9, -1e10)
+    assert bl.values((0.0, bl.NEVER)).flatten().tolist() == [0.0, -math.inf]
+    assert bl.values((0.0, bl.NEVER)).shape == (2, 1, 1, 1)
+
+
+def test_lamps_by_hand():
+    """A line that loses 0.05 more is not worse; a sum off by 1e-4 is rounding; where nothing is a number no leak shows."""
+    costs = bl.Costs(np.array([1.0, 1.05, 1.06, np.nan, 1.0, 1.0, 1.0]), 1.0)
+    sums = np.ones((7, 2))
+    sums[4], sums[5] = (0.99995, 1.00005), (0.9, 1.0)
+    found = bl.Found("Amy", 0.9, np.zeros(7), ("Amy", "Sam", "Amy", "Amy", "Amy", "Amy", ""), sums,
+                     np.array([0, 0, 2e-4, 0, 5e-5, 0, 1.0]), np.array([False] * 6 + [True]), costs,
+                     np.zeros((7, 1, 1)), "dog")  # fmt: skip
+    lit = [{name for name, on in found.lit(i).items() if on} for i in range(7)]
+    assert lit == [set(), {"answer"}, {"loss", "leak"}, {"loss"}, set(), {"sums"}, {"answer", "loss", "sums", "nan"}]
+
+
+def test_what_is_told_of_all_lines_is_counted():
+    lit = bl.outcomes()
+    assert lit.shape == (36, 3, 5)
+    for at, lamp in enumerate(bl.LAMPS):
+        assert bl.caught(lamp) == sum(row[at] for line in lit for row in line)
+        assert bl.alone(lamp) == sum(row[at] and sum(row) == 1 for line in lit for row in line)
+    assert bl.silent() == sum(not any(row) for line in lit for row in line)
+
+
+def test_another_word_is_put_in_the_last_place():
+    plain = bl.another(text.exactly("The cat saw a bird"))
+    assert (plain.tokens[-1], plain.ids[-1], len(plain)) == ("dog", text.id_of("dog"), 6)
+    assert bl.another(text.exactly("The cat saw a dog")).tokens[-1] == "cat"
+    alone = bl.run(bl.Demo(text.Text(text.FIRST, (1,), ("<s>",))))
+    assert not alone.leak.any()
+    with pytest.raises(text.Cannot):
+        bl.run(bl.Demo(text.Text("other", (1,), ("a",))))
+
+
+def test_two_words_are_enough_for_a_leak():
+    """The first of them reads the second."""
+    assert bl.run(bl.Demo(text.exactly("Hi"), bl.Line("ge"))).leak.max() > 1e-3
+    assert not bl.run(bl.Demo(text.exactly("Hi"))).leak[-1]

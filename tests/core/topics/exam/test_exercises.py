@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from core.lab import subject, text
 from core.topics.exam import block_work, manifold, mask_code, offsets, painted, waves
@@ -200,3 +201,94 @@ def test_grids_keep_the_law():
         pytest.approx(0.25),
         50,
     )
+
+
+# ---- at the edges ----
+
+
+@pytest.mark.parametrize(
+    ("code", "failed"),
+    [
+        (("ones", "tril", "bool"), set()),
+        (("ones", "tril1", "bool"), {"itself", "short"}),
+        (("ones", "triu", "bool"), {"past", "future"}),
+        (("ones", "tril", "none"), {"kind"}),
+        (("eye", "tril", "bool"), {"past"}),
+        (("zeros", "tril", "bool"), {"itself", "past", "short"}),
+        (("zeros", "tril", "zero"), {"future"}),
+        (("ones", "triu1", "bool"), {"itself", "past", "future", "short"}),
+    ],
+)
+def test_which_unit_tests_a_mask_fails(code, failed):
+    found = mask_code.passes(mask_code.Code(*code))
+    assert {name for name, passed in found.items() if not passed} == failed
+    assert tuple(found) == mask_code.TESTS
+
+
+def test_a_head_copies_from_nine_tenths_on():
+    found = offsets.Found(np.zeros((2, 1, 1)), np.array([[0.0, 0.9, 0.89], [0.95, 0.1, 1.0]]))
+    assert [found.copies(0, far) for far in (0, 1, 2)] == [False, True, False]
+    assert [found.copies(1, far) for far in (0, 1, 2)] == [True, False, True]
+    shapes = offsets.run(16)
+    assert (shapes.weights.shape, shapes.on.shape) == ((49, 12, 12), (49, 3))
+    np.testing.assert_allclose(shapes.on[7, 0], np.mean(np.diag(shapes.weights[7])[:]))
+    np.testing.assert_allclose(shapes.on[7, 1], np.mean([shapes.weights[7, i, i - 1] for i in range(1, 12)]))
+
+
+def test_the_grid_in_two_dimensions():
+    """Nine knots a side, the four corners of each cell weighed by hand."""
+    x = np.random.default_rng(2).random((manifold.POINTS, 2))
+    side = np.arange(9) / 8
+    f = lambda a, b: np.sin(np.pi * a + 0.7) * np.sin(np.pi * b + 1.4)  # noqa: E731
+    np.testing.assert_allclose(manifold.smooth(x), f(x[:, 0], x[:, 1]))
+    table = f(side[:, None], side)
+    i, j = (np.minimum((8 * x[:, k]).astype(int), 7) for k in (0, 1))
+    u, v = 8 * x[:, 0] - i, 8 * x[:, 1] - j
+    said = (
+        (1 - u) * (1 - v) * table[i, j]
+        + u * (1 - v) * table[i + 1, j]
+        + (1 - u) * v * table[i, j + 1]
+        + u * v * table[i + 1, j + 1]
+    )
+    assert manifold.grid_loss(9, 2) == pytest.approx(((said - f(x[:, 0], x[:, 1])) ** 2).mean(), rel=1e-9)
+    found = manifold.grids()
+    for d, sides in manifold.MEASURED.items():
+        assert found.knots[d].tolist() == [(m - 1) ** d for m in sides]
+        assert found.losses[d][1] == pytest.approx(manifold.grid_loss(sides[1], d))
+    assert manifold.needed(8, 9.0) == pytest.approx(81)
+
+
+def test_pictures_of_waves_and_how_far_apart_they_are():
+    assert waves.frames(16).shape == (49, 8, 64)
+    np.testing.assert_array_equal(waves.frames(16)[30], waves.first(waves.BASES[30], 16))
+    one, other = waves.first(100.0, 8), waves.first(1000.0, 16)
+    assert waves.away(100.0, 8, (1000.0, 16)) == pytest.approx(np.abs(one - other).mean())
+    assert waves.matches(100.0, 8, (100.0, 8))
+    for target in waves.TARGETS:
+        near = [waves.away(base, d, target) for base, d in waves.solutions(target)]
+        assert max(near) < 0.005
+        every = [(base, d) for d in waves.WIDTHS for base in waves.BASES]
+        assert len(waves.solutions(target)) == sum(waves.away(base, d, target) < 0.005 for base, d in every)
+
+
+def test_painted_cells_are_pressed_up_to_three():
+    assert painted.pressed((3, 2, 1, 0, 0, 0, 0, 0, 3), frozenset({(0, 0), (0, 1), (2, 2), (1, 0)})) == (
+        0, 3, 1, 1, 0, 0, 0, 0, 0
+    )  # fmt: skip
+    assert painted.spell((0, 3, 0, 0, 0, 0, 0, 0, 1)) == "030000001"
+    assert painted.unspell("333333333") == (3,) * 9
+    found = painted.heads(*painted.text_of("I love AI"))
+    assert (found.maps.shape, len(found.names), found.names[7]) == ((36, 3, 3), 36, "1.1")
+    mine = np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1.0]])
+    wanted = [(np.abs(one[1] - mine[1]).sum() + np.abs(one[2] - mine[2]).sum()) / 4 for one in found.maps]
+    np.testing.assert_allclose(painted.away(mine, found), wanted)
+
+
+def test_every_line_is_python_that_makes_what_was_run():
+    """Our own text, with names in it that torch knows."""
+    for code in mask_code.EVERY:
+        space = {"torch": torch, "n": 4}
+        exec(code.line, space)
+        made = code.run(4)
+        assert torch.equal(space["mask"], made), code.line
+        assert space["mask"].dtype == made.dtype

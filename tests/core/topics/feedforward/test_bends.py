@@ -177,3 +177,68 @@ def test_the_published_widths_are_those_of_the_paper():
     printed = {1024: (5.12, 53), 2048: (4.92, 65), 4096: (4.75, 90)}
     assert {p.d_ff: (p.perplexity, p.millions) for p in bends.PAPER} == printed
     assert bends.T5_11B[1] == 64, "its FFNs are 64 times as wide as the stream"
+
+
+def test_a_row_half_way_to_another():
+    """The last word's row comes in by halves: what the FFN and the attention say then, from rows mixed here."""
+    demo = alone.Demo(TEXT, 2)
+    assert (demo.at, demo.other) == (6, 13)
+    found, trace, block = alone.changed(demo), subject.untouched(TEXT), subject.model().blocks[2]
+    assert found.ffn.shape == found.attention.shape == (49, 14)
+    around = subject.model().surroundings(14)
+    for stop in (12, 24, 48):
+        moved = []
+        for name, part in (("norm2", block.ffn), ("norm1", lambda x: block.attn(x, *around))):
+            x = trace[f"block2.{name}"].tensor.clone()
+            with torch.no_grad():
+                calm = part(x)
+                x[6] = x[6] + stop / 48 * (x[13] - x[6])
+                moved.append((part(x) - calm).norm(dim=-1).numpy())
+        np.testing.assert_allclose(found.ffn[stop], moved[0], atol=1e-4)
+        np.testing.assert_allclose(found.attention[stop], moved[1], atol=1e-4)
+    assert alone.Demo(TEXT, 0, 3).at == 3
+
+
+def test_candidates_of_a_turned_ffn_stand_in_the_untouched_order():
+    found, calm = volume.turned(volume.Demo(TEXT, 4)), subject.untouched(TEXT)["next_probs"].value
+    assert found.probs.shape == (51, 8)
+    middle = found.probs[volume.VOLUMES.index(1.0)]
+    assert (np.diff(middle) <= 0).all()
+    np.testing.assert_allclose(middle, calm[list(found.ids)], atol=1e-5)
+    assert found.ids[found.asked] == calm.argmax()
+    assert found.tokens[found.asked] == "Amy"
+
+
+def test_an_answer_that_others_overtake_keeps_its_place(monkeypatch):
+    monkeypatch.setattr(volume, "CANDIDATES", 1)
+    for words in ("Tom dropped the glass and it", SENTENCE, "The cat slept on the rug. The dog"):
+        text = of(read(words))
+        found = volume.turned(volume.Demo(text))
+        assert found.ids == (int(subject.untouched(text)["next_probs"].value.argmax()),)
+
+
+def test_what_goes_through_a_bend_is_counted_over_one_token():
+    found, trace = bends.through(TEXT, 3, 4), subject.untouched(TEXT)
+    gate, act = trace["block3.ffn_gate"].value, trace["block3.ffn_act"].value
+    np.testing.assert_array_equal(found.before, gate[4])
+    np.testing.assert_array_equal(found.after, act[4])
+    assert found.negative == pytest.approx((gate[4] < 0).mean())
+    assert found.small == pytest.approx((np.abs(act[4]) < 0.01).mean())
+    assert found.dead == sum((gate[:, i] < 0).all() for i in range(768))
+    np.testing.assert_array_equal(bends.through(TEXT, 3).before, gate[13])
+
+
+def test_kinks_are_spread_or_scattered():
+    assert bends.spread(7) == [1 / 2, 1 / 4, 3 / 4, 1 / 8, 5 / 8, 3 / 8, 7 / 8]
+    xs = np.linspace(-3, 3, 181)
+    kinks = 6 * torch.rand(64, generator=torch.Generator().manual_seed(2), dtype=torch.float64).numpy()[:2] - 3
+    units = np.stack(
+        [np.ones_like(xs), *(np.maximum(0, (xs - k) * s * 4) for k, s in zip(kinks, (1, -1), strict=True))], 1
+    )
+    wanted = np.sin(2 * xs) + 0.4 * xs + 0.3 * np.cos(5 * xs)
+    best = units @ np.linalg.lstsq(units, wanted, rcond=None)[0]
+    found = bends.fitted("relu", True, 2)
+    np.testing.assert_allclose(found.fits[1], best, atol=1e-5)
+    assert found.error[1] == pytest.approx(np.sqrt(((best - wanted) ** 2).mean()), rel=1e-5)
+    np.testing.assert_allclose(found.xs, xs, atol=1e-9)
+    assert found.fits.shape == (64, 181)

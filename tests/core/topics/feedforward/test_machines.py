@@ -55,3 +55,36 @@ def test_no_letters_are_on_no_machine():
     assert lab.homes_of(0).tolist() == []
     assert lab.homes_of(8).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert lab.homes_of(3).tolist() == [0, 1, 2]
+
+
+def test_where_letters_go_cell_by_cell():
+    found = lab.traffic(lab.Demo(LETTERS))
+    sent = [[0] * 4 for _machine in range(4)]
+    for block in toy.routing("aux", LETTERS).experts.tolist():
+        for i, expert in enumerate(block):
+            sent[min(3, 4 * i // len(LETTERS))][expert // 2] += 1
+    assert found.sent.tolist() == sent
+    assert lab.traffic(lab.Demo(LETTERS, kind="none")).sent.tolist() != sent
+
+
+def test_the_best_of_all_homes_is_found_by_looking_at_all():
+    for kind in ("aux", "none"):
+        experts = toy.routing(kind, LETTERS).experts
+
+        def crossing(homes, experts=experts):
+            return sum(
+                homes[e] != min(3, 4 * i // len(LETTERS)) for block in experts.tolist() for i, e in enumerate(block)
+            )
+
+        every = set(permutations((0, 0, 1, 1, 2, 2, 3, 3)))
+        assert crossing(lab.best(LETTERS, kind)) == min(map(crossing, every))
+
+
+def test_the_middle_of_the_rounds_is_told(monkeypatch):
+    """Three rounds of three ways: 1, 2, 3 seconds, then 5, 4, 30, then 3, 8, 6."""
+    taken = [1, 2, 3, 5, 4, 30, 3, 8, 6]
+    clock = iter([tick for one in taken for tick in (100.0, 100.0 + one)])
+    monkeypatch.setattr(lab.time, "perf_counter", lambda: next(clock))
+    found = lab.timed(8, 3)
+    assert (found.experts, found.by_token, found.by_expert, found.grouped) == (8, 3.0, 4.0, 6.0)
+    assert next(clock, None) is None

@@ -101,3 +101,38 @@ def test_the_least_loss_is_the_entropy_of_the_smoothed_target(epsilon, vocab):
     every = [1 - epsilon + epsilon / vocab] + [epsilon / vocab] * (vocab - 1)
     by_hand = -sum(p * np.log(p) for p in every if p)
     assert details._entropy(*details.target(epsilon, vocab), vocab) == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_sixty_four_words_are_drawn_at_every_width():
+    chance, found = torch.Generator().manual_seed(0), details.lengths()
+    for at, width in enumerate(details.WIDTHS[:5]):
+        rows = torch.randn(64, width, generator=chance).numpy() / np.sqrt(width)
+        assert found.bare[at] == pytest.approx(np.linalg.norm(rows, axis=1).mean(), rel=1e-5)
+    few = details.lengths(3, 5)
+    rows = torch.randn(5, details.WIDTHS[0], generator=torch.Generator().manual_seed(3)).numpy()
+    assert few.scaled[0] == pytest.approx(np.linalg.norm(rows, axis=1).mean(), rel=1e-5)
+
+
+def test_of_a_long_text_the_last_sixty_four_tokens_are_read():
+    long = text.exactly("One day the dog ran to the park with a ball. " * 8)
+    last = text.Text(long.subject, long.ids[-64:], long.tokens[-64:])
+    np.testing.assert_array_equal(details.dropped(long).p, details.dropped(last).p)
+    assert details.dropped(long).answer.id == int(subject.untouched(last)["next_probs"].value.argmax())
+    assert not np.array_equal(details.dropped(TEXT, 1).p, details.dropped(TEXT).p)
+
+
+def test_smoothing_on_the_visitor_s_own_words():
+    found = details.smoothed(TEXT)
+    assert found.loss.shape == (51, 75)
+    assert (found.vocab, found.here.shape) == (32_000, (51,))
+    logs = subject.model()(torch.tensor(IDS))[:-1].detach().double().log_softmax(-1).numpy()
+    right = -logs[range(13), list(IDS[1:])].mean()
+    for at in (0, 20):
+        e = details.EPSILONS[at]
+        assert found.here[at] == pytest.approx((1 - e) * right - e * logs.mean(), rel=1e-4)
+    np.testing.assert_allclose(found.best, [1 - e + e / 32_000 for e in details.EPSILONS])
+
+
+def test_a_model_of_two_tables_is_refused(pair):
+    with pytest.raises(text.Cannot, match="does not tie"):
+        details.tied(text.exactly("the dog", str(pair("llama").folder)))

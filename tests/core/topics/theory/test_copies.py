@@ -1,7 +1,9 @@
 """Copies of a sentence: one pass with branches equals separate passes, and no parameter moves."""
 
 import hashlib
+import json
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -119,7 +121,6 @@ def test_heads_are_muted_one_at_a_time():
 
 
 def test_what_is_recorded_is_what_the_model_says_now():
-    import json
 
     kept = json.loads(cp.TABLE.read_text("utf8"))
     assert set(kept) == set(sky.FALSE)
@@ -131,3 +132,92 @@ def test_what_is_recorded_is_what_the_model_says_now():
     assert found.middle == statistics.median(one["needed"] for one in kept.values())
     assert found.most == max(one["needed"] for one in kept.values())
     assert found.more == sum(p > one["own"] for one in kept.values() for p in one["others"].values())
+
+
+# ---- by hand ----
+
+
+def test_where_each_lead_ends():
+    ids = cp._Ids((1,), (7, 8, 9, 2), (7, 8), (5,), 3)
+    assert ids.said == 9
+    assert ids.ends() == [2, 6, 10, 14]
+    assert ids.text(2) == (1, 7, 8, 9, 2, 7, 8, 9, 2, 7, 8)
+    bare = cp._Ids((), (7, 8, 9), (7, 8), (5,), 1)
+    assert bare.ends() == [1, 4]
+    assert [bare.text(k)[end] for k, end in enumerate(bare.ends())] == [8, 8]
+
+
+def test_who_is_shown_the_followed_word_and_five_others():
+    """Four that are likely without a copy, then one that comes near a first place later."""
+    probs = torch.zeros(3, 12)
+    probs[0, [3, 4, 5, 6, 7, 9]] = torch.tensor([0.3, 0.2, 0.15, 0.1, 0.05, 0.2])
+    probs[2, 11], probs[1, 10] = 0.9, 0.5
+    assert cp._likely(probs, 9) == [9, 3, 4, 5, 6, 11]
+    assert cp._likely(probs, 2) == [2, 3, 4, 9, 5, 11]
+    found = cp.run(SKY)
+    assert found.probs.shape == (49, 6)
+    assert found.shown[0].token == "green"
+
+
+def test_words_tell_their_chances_without_a_copy(theirs):
+    found = cp.run(SKY)
+    sky, dog = (asked(theirs, f"The {who} is") for who in ("sky", "dog"))
+    assert [word.p for word in found.words] == pytest.approx([sky[found.words[0].id], sky.max(), dog.max()], abs=1e-4)
+    assert found.words[2].id == dog.argmax()
+    assert found.best[0] == found.words[1].token
+    assert found.other_best[0] == found.words[2].token
+    assert len(found.best) == len(found.other_best) == 49
+    assert found.best[found.needed] == "green" != found.best[found.needed - 1]
+    assert found.pieces == ("green",)
+
+
+def test_a_word_that_never_leads_is_never_needed():
+    found = cp.run(SKY)
+
+    assert replace(found, best=("blue",) * 49).needed is None
+    assert replace(found, best=("green",) * 49).needed == 0
+
+
+def test_carriers_have_twelve_copies_and_the_worst_come_first():
+    found = cp.carriers(SKY)
+    assert found.p.shape == found.looks.shape == (13, 6, 6)
+    np.testing.assert_allclose(found.untouched, cp.run(SKY).p[:13, 0], atol=2e-5)
+    lost = sorted((found.p[5, layer, head], (layer, head)) for layer in range(6) for head in range(6))
+    assert found.worst(5) == [one for _p, one in lost[:4]]
+    assert len(found.worst(5, 7)) == 7
+
+
+def test_many_false_sentences_are_counted():
+
+    kept = list(json.loads(cp.TABLE.read_text("utf8")).values())
+    needed = sorted(one["needed"] for one in kept if one["needed"] is not None)
+    found = cp.recorded()
+    assert (found.middle, found.most) == (statistics.median(needed), needed[-1])
+    assert found.more == sum(p > one["own"] for one in kept for p in one["others"].values())
+
+
+def test_a_lead_of_one_s_own():
+    claim = cp.read("The big dog was very blue!")
+    assert (claim.lead, claim.sentence) == ("The big dog was very", "The big dog was very blue!")
+    assert cp.Demo(claim, "A cat").other_lead == "A cat was very"
+    assert [cp.read(one).between for one in ("They can be loud.", "is is is loud")] == ["can be", "is is"]
+    assert cp.read("Am I right").who == "Am"
+
+
+def test_no_branch_sees_another():
+    """Each stands after its own copies: its places, and whom it may look at."""
+    ids = cp._ids(SKY)
+    edits = dict(cp._branches(SKY, ids))
+    n, m = len(ids.text(48)), len(ids.other)
+    allowed = edits["block*.allowed"](None)
+    assert allowed.shape == (n + 49 * m, n + 49 * m)
+    np.testing.assert_array_equal(allowed[:n, :n], np.tri(n, dtype=bool))
+    assert not allowed[:n, n:].any()
+    for k in (0, 3, 48):
+        rows = range(n + k * m, n + (k + 1) * m)
+        for at, row in enumerate(rows):
+            own = {*range(len(ids.start) + k * len(ids.copy)), *rows[: at + 1]}
+            assert set(np.flatnonzero(allowed[row])) == own
+    turned = edits["angles"](torch.arange(400.0)[:, None])[:, 0]
+    assert turned[n : n + m].tolist() == list(range(len(ids.start), len(ids.start) + m))
+    assert turned[:n].tolist() == list(range(n))

@@ -1,5 +1,7 @@
 """The family: counts against modules without numbers, masks written out, patches by slicing, dates that are known."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -103,3 +105,42 @@ def test_what_was_never_confirmed_is_marked_and_nothing_else():
     assert [event.id for event in fm.EVENTS if event.told] == ["gpt4"]
     gpt3 = next(one for one in fm.trends() if one.id == "gpt3")
     assert (gpt3.layers, gpt3.context) == (96, 2048)
+
+
+def test_a_sun_over_two_hills_cell_by_cell():
+    """64 x 64 numbers, row 0 on top: a sky that grows paler, a paper sun, a far hill and a near one that is darkest below."""
+    picture = fm.image()
+    assert picture.shape == (64, 64)
+    for row in range(64):
+        for column in range(64):
+            x, y = column / 64, row / 64
+            far = 0.66 - 0.16 * math.sin(2.2 * math.pi * x)
+            near = 0.8 - 0.1 * math.cos(2.6 * math.pi * x)
+            if y > near:
+                ink = min(1.0, 0.85 + 0.8 * (y - near))
+            elif y > far:
+                ink = 0.6 + 0.3 * (y - far)
+            else:
+                ink = 0.0 if math.hypot(x - 0.7, y - 0.28) < 0.15 else 0.45 - 0.3 * y
+            assert picture[row, column] == pytest.approx(ink, abs=1e-12), (row, column)
+    assert picture[18, 45] == 0, "the middle of the sun"
+    np.testing.assert_array_equal(fm.cut_image(), fm.patches(picture))
+    assert fm.cut_image().shape == (16, 16, 16)
+
+
+def test_one_member_by_its_names():
+    assert fm.parameters("transformer") == fm.parameters("both")
+    assert fm.parameters("vit") == fm.parameters("vision")
+    assert fm.parameters("encoder") == fm.parameters("bert-base")
+    assert fm.parameters("decoder") == fm.parameters("gpt1")
+    with pytest.raises(KeyError):
+        fm.parameters("rnn")
+    assert fm.patch_count(64, 16) == 16
+    assert fm.patches(np.zeros((6, 4)), 2).shape == (6, 2, 2)
+
+
+def test_the_middle_of_a_month():
+    assert fm.Event("x", 2020, 1, "idea").when == pytest.approx(2020 + 0.5 / 12)
+    assert fm.Event("x", 2020, 12, "idea").when == pytest.approx(2021 - 0.5 / 12)
+    assert [one.id for one in fm.trends()] == [event.id for event in fm.EVENTS if event.kind == "decoder"]
+    assert all(one.when == next(e.when for e in fm.EVENTS if e.id == one.id) for one in fm.trends())

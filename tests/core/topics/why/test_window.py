@@ -86,3 +86,31 @@ def test_one_token_alone():
     found = rc.run(rc.Demo(sentence.Text(sentence.FIRST, READING.ids[:1], READING.tokens[:1])))
     assert (found.windows, found.needed) == ((1,), 1)
     assert found.best[0].id == found.answer.id
+
+
+def test_the_far_stops_grow_by_equal_factors():
+    """Twenty-four one by one, then 24 steps from there to the end."""
+    for n in (49, 100, 256):
+        far = {round(float(x)) for x in np.geomspace(24, n, 25)}
+        assert rc.windows(n) == tuple(sorted({*range(1, 25), *far}))
+
+
+def test_who_is_followed_while_the_window_grows():
+    """The answer, who else ever leads, the surest first, then who comes close; seven in all."""
+    probs = np.zeros((3, 20))
+    probs[0, [4, 9, 1]], probs[1, [2, 9, 3]], probs[2, [7, 5, 6, 8]] = (
+        [0.5, 0.4, 0.3],
+        [0.6, 0.3, 0.2],
+        [0.9, 0.1, 0.05, 0.02],
+    )
+    best = [sentence.Word(i, "", 0.0) for i in (4, 2, 7)]
+    assert rc._followed(probs, best, best[-1]) == [7, 2, 4, 9, 1, 3, 5]
+
+
+def test_one_word_back_is_the_narrowest_window():
+    found = rc.run(rc.Demo(sentence.exactly("One two")))
+    assert found.windows == tuple(range(1, len(sentence.exactly("One two")) + 1))
+    assert (found.at(1), found.at(2)) == (0, 1)
+    calm = rc.subject.untouched(sentence.exactly("One two"))["next_probs"].value
+    np.testing.assert_array_equal(found.p[-1], calm[[word.id for word in found.words]])
+    assert [word.p for word in found.words] == pytest.approx(found.p[-1].tolist())
