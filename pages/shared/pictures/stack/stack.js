@@ -20,7 +20,7 @@ import { quoted, short } from "../live/numbers.js";
 /** @typedef {import("../live/base.js").Common & Own} Meta */
 
 const BAR = 34, PITCH = 62;
-const CLOSE = 20, SPACE = 6; // px of a row, and between two, where name, bar and total stand side by side
+const CLOSE = 20, SPACE = 3; // px of a row, and between two, where name, bar and total stand side by side
 
 function written(x, format) {
   if (format === "bytes") {
@@ -43,7 +43,7 @@ const STACK = {
     const { meta } = view, rows = meta.rows.length, foot = meta.mark ? 18 : 4;
     legend(view, meta.parts.map((name, i) => [name, STACK.colour(view, i), null]));
     const room = view.ceiling - view.legend.offsetHeight - foot;
-    view.box = rows * PITCH > room ? STACK.beside(view, room / rows) : { pitch: PITCH, bar: BAR, up: 22, left: 0, wide: view.width };
+    view.box = rows * PITCH > room ? STACK.beside(view, room / rows) : { pitch: PITCH, bar: BAR, up: 22, line: 11, left: 0, wide: view.width };
     view.pen = sized(view.canvas, view.width, rows * view.box.pitch + foot, view.ratio);
   },
 
@@ -54,7 +54,8 @@ const STACK = {
     const widest = (texts) => Math.max(...texts.map((text) => pen.measureText(text).width)) + 10;
     const frames = arrays.values.shape[0], totals = meta.rows.map((_, r) => Math.max(...Array.from({ length: frames }, (_none, f) => STACK.total(view, r, f))));
     const left = Math.min(widest(meta.rows), 0.3 * view.width), right = widest(totals.map((x) => written(x, meta.format)));
-    return { pitch, bar: Math.min(BAR, pitch - SPACE), up: 0, left, wide: view.width - left - right };
+    const bar = Math.min(BAR, pitch - SPACE);
+    return { pitch, bar, up: (pitch - bar) / 2, line: pitch / 2, left, wide: view.width - left - right };
   },
 
   colour(view, i) {
@@ -71,18 +72,18 @@ const STACK = {
   },
 
   draw(view) {
-    const { pen, meta, width } = view, rows = meta.rows.length, { pitch, bar, up, left, wide: space } = view.box;
+    const { pen, meta, width } = view, rows = meta.rows.length, { pitch, bar, up, line, left, wide: space } = view.box;
     const high = meta.high ?? Math.max(...meta.rows.map((_, r) => STACK.total(view, r)), 1e-12);
     pen.fillStyle = view.paper;
     pen.fillRect(0, 0, width, rows * pitch + 18);
     pen.textBaseline = "middle";
     view.places = [];
     for (let r = 0; r < rows; r++) {
-      const y = r * pitch, total = STACK.total(view, r), line = up ? 11 : bar / 2;
+      const y = r * pitch, total = STACK.total(view, r);
       pen.font = `600 14px ${view.font}`;
       pen.fillStyle = view.ink;
       pen.textAlign = "left";
-      pen.fillText(clip(pen, meta.rows[r], up ? width * 0.55 : left - 8), 0, y + line);
+      pen.fillText(clip(pen, meta.rows[r], left ? left - 8 : width * 0.55), 0, y + line);
       pen.textAlign = "right";
       pen.fillText(written(total, meta.format), width, y + line);
       let x = left;
@@ -112,12 +113,12 @@ const STACK = {
   },
 
   mark(view, share, foot) { // a limit or a reference, as an upright line
-    const { pen, width, meta } = view, { left, wide, up } = view.box, x = Math.min(width - 1, left + wide * share);
+    const { pen, width, meta } = view, { left, wide } = view.box, x = Math.min(width - 1, left + wide * share);
     pen.strokeStyle = pen.fillStyle = view.ink;
     pen.setLineDash([5, 4]);
     pen.lineWidth = 2;
     pen.beginPath();
-    pen.moveTo(x, up && 16);
+    pen.moveTo(x, left ? 0 : 16);
     pen.lineTo(x, foot);
     pen.stroke();
     pen.setLineDash([]);
