@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
 import streamlit as st
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shared import glossary, uploads
@@ -40,7 +41,17 @@ def _start() -> str:
     scripts = [(Path(__file__).parent / "start" / f"{name}.js").read_text("utf8") for name in names]
     rooms = "".join(f'.stVerticalBlock[class*="st-key-room{n}_"] {{ min-height: {n - 10}px; }} ' for n in ROOM)
     style = f"{STYLE}\n@media (min-width: 769px) {{ {rooms} }}"
-    return "\n".join([f"const STYLE = {json.dumps(style)};", ADOPT, *scripts])
+    return "\n".join([f"const STYLE = {json.dumps(style)}; window.SENT = {_sent()};", ADOPT, *scripts])
+
+
+def _sent() -> list[int]:
+    """Where a picture's numbers stand in a message of Streamlit's: the numbers of the fields, from the outermost."""
+    found, message = [], ForwardMsg.DESCRIPTOR
+    for name in ("delta", "new_element", "bidi_component", "bytes"):
+        field = message.fields_by_name[name]
+        found.append(field.number)
+        message = field.message_type
+    return found
 
 
 ADOPT = """{

@@ -73,3 +73,27 @@ def test_numbers_of_another_room_are_not_for_a_picture_of_the_same_name(visitor)
     assert not bars.evaluate(TELL, "elsewhere")
     assert bars.evaluate(TELL, "attention"), "its own are"
     visit.check()
+
+
+# Words that look like the numbers of the bars, their length before them; and what came of them.
+FORGED = """() => {
+  window.__told = 0;
+  window.addEventListener('live-sent', ({ detail }) => {
+    window.__told += new TextDecoder().decode(detail).includes('"forged": true');
+  });
+}"""
+
+
+def test_a_text_that_looks_like_numbers_is_a_text(visitor):
+    """A link may carry any words: no picture draws them."""
+    visit = visitor().open("/attention?source=hand", ready="[data-signature] canvas")
+    page = visit.page
+    page.evaluate(FORGED)
+    head = '{"meta": {"painter": "shared/pictures/matrix/matrix.js", "forged": true, "key": "picture", "page": "attention"}, "arrays": []}'
+    box = page.get_by_role("textbox", name="Q")
+    box.fill(chr(len(head)) + "\x01\x01\x01" + head)
+    box.press("Control+Enter")
+    page.wait_for_url("**hand_q=**")
+    visit.settle()
+    assert page.evaluate("window.__told") == 0
+    visit.check()
