@@ -1,9 +1,10 @@
 """Mutation testing of core: `make mutants`, or `python -m tests.mutants -n 100 core/attention.py core/rope.py`.
 
 One small thing in the source is changed at a time, `<` to `<=`, `+` to `-`, `and` to `or`, a number, a string, a returned
-value, and the tests that should notice are run. No file is touched: the changed module is handed to Python by an import
-hook, in a process forked from one that has loaded torch and transformers already, so that a mutant costs its tests and
-nothing else. (mutmut and cosmic-ray start Python anew for each mutant, four seconds before the first test.)
+value, and the tests that should notice are run: first those that run its line (tests.reached), then those of its
+neighbourhood, file by file. No file is touched: the changed module is handed to Python by an import hook, in a process
+forked from one that has loaded torch and transformers already, so that a mutant costs its tests and nothing else.
+(mutmut and cosmic-ray start Python anew for each mutant, four seconds before the first test.)
 
 A random sample with a seed, so that two runs can be compared; what survives is listed with its line.
 """
@@ -27,7 +28,10 @@ from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from tests import reached
+
 ROOT = Path(__file__).parents[1]
+USAGE_ERROR = 4  # pytest's exit status where it finds no such test
 SECONDS = 120  # of CPU, for one test: what takes longer has begun to loop
 # Which tests look at a module first, beside those that carry its name: quick ones. What they let live meets the others.
 NEAR = {
@@ -222,24 +226,29 @@ def _imports() -> dict[Path, set[str]]:
     return found
 
 
-def run(mutant: Mutant, quick: bool) -> str:
+def run(mutant: Mutant, quick: bool, reach: reached.Reached) -> str:
     """killed, survived or looped."""
     near, *wider = tests_of(mutant.path)
+    if first := reach.tests_of(mutant.path, mutant.line):
+        fate = _forked(mutant, first)
+        if fate not in ("survived", "unfound"):
+            return fate
     fate = _forked(mutant, near) if near else "survived"
     for tests in [] if quick else wider:
         fate = _forked(mutant, tests) if tests and fate == "survived" else fate
-    return fate
+    return "killed" if fate == "unfound" else fate  # the files are there: what they import broke
 
 
 def _forked(mutant: Mutant, tests: list[str]) -> str:
-    """In a process of its own, which has all that was loaded before and whose changes nobody sees."""
+    """In a process of its own, which has all that was loaded before and whose changes nobody sees. unfound: a test is not
+    there any more, or what its file imports broke."""
     child = os.fork()
     if not child:
         os._exit(_tests_pass(mutant, tests))
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         return "looped"
-    return "survived" if os.WEXITSTATUS(status) == 0 else "killed"
+    return {0: "survived", USAGE_ERROR: "unfound"}.get(os.WEXITSTATUS(status), "killed")
 
 
 class Clock:
@@ -313,6 +322,12 @@ def main() -> None:
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--out", type=Path, help="a line of JSON a mutant; mutants that stand in it are not run again")
     asked.add_argument(
+        "--reach",
+        type=Path,
+        default=ROOT / "out" / "reached.json",
+        help="which tests run which lines: measured where it is not there; take it away when core or tests have changed",
+    )
+    asked.add_argument(
         "--quick", action="store_true", help="only the nearest tests: a first look at what they let live"
     )
     given = asked.parse_args()
@@ -326,9 +341,12 @@ def main() -> None:
         rows = map(json.loads, given.out.read_text("utf8").splitlines())
         done = {Mutant(**{k: v for k, v in row.items() if k != "fate"}): row["fate"] for row in rows}
     warm_up()
+    if not given.reach.exists():
+        reached.record(given.reach)
+    reach = reached.Reached(given.reach)
     begun, fates = time.monotonic(), []
     for one in sample:
-        fate = done.get(one) or run(one, given.quick)
+        fate = done.get(one) or run(one, given.quick, reach)
         fates.append(fate)
         if given.out and one not in done:
             with given.out.open("a", encoding="utf8") as file:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from transformers import LogitsProcessorList
 from transformers.generation import logits_process as lp
 
 from core import generation as gen
+from core.model import Decoder
 from core.trace import Trace
 
 IDS = torch.tensor([3, 5, 7, 11])
@@ -179,10 +181,22 @@ def test_a_drafter_with_a_cache_says_what_its_blocks_say_of_the_whole_text(pair,
     """Whatever it was asked before: a longer text, a shorter one, another one."""
     model = pair(name).ours
     draft, texts = gen.EarlyExit(model, blocks), [IDS, torch.cat([IDS, torch.tensor([9, 2, 2])]), IDS[:2], IDS, IDS + 1]
-    longer = torch.cat([IDS.repeat(3), torch.tensor([1])])  # beyond what a window keeps
+    longer = torch.cat([IDS.repeat(3), torch.tensor([1])])
     for ids in [*texts, longer, longer[:-4], longer[:-2]]:
         with torch.no_grad():
             whole = model.predict(model.stream(ids, until=blocks)).softmax(-1)
+        torch.testing.assert_close(draft(ids), whole, atol=1e-6, rtol=1e-5)
+
+
+def test_a_drafter_goes_back_further_than_its_window_kept(pair):
+    """What a window has let go of is read again, from the first token on."""
+    ours = pair("mistral, window").ours
+    model = Decoder(replace(ours.config, window=4)).eval()
+    model.load_state_dict(ours.state_dict())
+    draft, longer = gen.EarlyExit(model, 2), torch.cat([IDS.repeat(3), torch.tensor([1])])
+    for ids in [longer, IDS, longer, longer[:-4], IDS[:3]]:
+        with torch.no_grad():
+            whole = model.predict(model.stream(ids, until=2)).softmax(-1)
         torch.testing.assert_close(draft(ids), whole, atol=1e-6, rtol=1e-5)
 
 

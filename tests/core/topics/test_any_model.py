@@ -9,8 +9,11 @@ import importlib
 import inspect
 from pathlib import Path
 
+import pytest
+
 from core.lab import text
 from core.topics import __path__ as TOPICS
+from core.topics.inference import drafts, roofline
 from tests.core.families import Pair
 from tests.core.topics.cases import CASES, NO_MODEL, Given
 
@@ -61,6 +64,14 @@ def works(name: str, g: Given) -> bool:
     return case.law is None or case.law(found)
 
 
+@pytest.fixture
+def hasty(monkeypatch):
+    """What takes times takes each once: the middle of one is as good as that of several, and another family's too."""
+    monkeypatch.setattr(drafts, "RUNS", 1)
+    monkeypatch.setattr(roofline._middle, "__defaults__", (1,))
+
+
+@pytest.mark.usefixtures("hasty")
 def test_every_topic_function_runs_and_its_laws_hold(any_model):
     g = given(any_model)
     assert len(g.ids) > 10

@@ -57,6 +57,19 @@ def test_without_scaling_it_is_slower_and_learns():
     assert wi.left_over(22) == pytest.approx(2.79e-10, rel=1e-3)
 
 
+def test_the_curves_are_read_where_they_say(monkeypatch):
+    """A table whose every cell is another number: (ways, seeds, steps, measures), the mean over two seeds."""
+    table = np.arange(2 * 2 * len(lookups.SEEN) * 4, dtype=float).reshape(2, 2, -1, 4)
+    monkeypatch.setattr(lookups, "curves", lambda: lookups.Curves(table, table, table))
+    found, mean = wi.scaling(), (table[:, 0] + table[:, 1]) / 2
+    at = [lookups.SEEN.index(step) for step in wi.STEPS]
+    assert (found.accuracy == mean[:, at][..., 0]).all()
+    assert (found.last == mean[:, len(lookups.SEEN) - 1, 0]).all()
+    assert (found.loss == mean[:, 0, 1]).all()
+    assert (found.gradient == mean[:, 0, 2]).all()
+    assert (found.dead == mean[:, 0, 3]).all()
+
+
 def test_one_head_names_both_letters_and_needs_longer():
     found = wi.heads()
     assert (found.right > 0.995).all()

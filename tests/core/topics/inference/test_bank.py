@@ -141,6 +141,9 @@ def test_a_pass_is_counted_as_its_matrices_are(theirs):
     one, many_ = (roofline.spent(subject.config(), "write", n) for n in (1, 64))
     assert many_[0] == pytest.approx(64 * one[0])
     assert many_[1] < 4 * one[1], "the weights are fetched once"
+    # Beside what one token alone takes: 128 held keys and values more, two FLOPs a number each, and softmax's three.
+    heads, d = config.num_attention_heads, config.hidden_size
+    assert one[0] - flops == 128 * config.num_hidden_layers * (4 * d + 3 * heads)
 
 
 def test_a_roof_bends_where_both_limits_meet():
