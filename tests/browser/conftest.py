@@ -12,6 +12,7 @@ import time
 import urllib.request
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -31,6 +32,13 @@ FLAGS = [
 # Nothing is on its way: what fades in or out is read at its end, not in between.
 CALM = """() => document.getAnimations().every((a) => a.playState !== 'running'
   || a.effect?.getComputedTiming().endTime === Infinity)"""
+
+
+# What Back does in an address that was left behind: the server is told of another page and its words.
+TURN = """(address) => {
+  history.pushState(null, '', address);
+  dispatchEvent(new PopStateEvent('popstate', { state: null }));
+}"""
 
 
 class Server:
@@ -151,6 +159,20 @@ class Visit:
         assert self.page.locator("[data-testid='stException']").count() == 0, self.server.output()[-2000:]
         return self
 
+    def turn(self, path: str, ready: str = ".live canvas") -> Visit:
+        """As `open`, but to a page other than this one, as the browser's history goes there: in the same session, and
+        without Streamlit's own start, which is half of what opening a page costs."""
+        room, here = (urlsplit(url).path.strip("/") for url in (path, self.page.url))
+        if room == here or not self.page.url.startswith(self.server.url):
+            return self.open(path, ready)
+        self.page.evaluate(TURN, path)
+        ending = f".st-key-ending_{room}" if room else ".st-key-path"  # no other page has it
+        self.page.locator(f"{ending}, [data-testid='stException']").first.wait_for(state="attached", timeout=60_000)
+        self.settle()
+        assert self.page.locator("[data-testid='stException']").count() == 0, self.server.output()[-2000:]
+        self.page.locator(ready).first.wait_for(timeout=60_000)
+        return self
+
     def settle(self) -> None:
         """Until the script has run, no element is stale and nothing waits for what is still on its way."""
         self.page.wait_for_function(ARRIVED, timeout=60_000)
@@ -193,6 +215,35 @@ def visiting(chromium, server, **options):
 def visit(chromium, server):
     with visiting(chromium, server) as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def _tabs(chromium, server):
+    """Options -> the tab that all tests of a file share."""
+    with ExitStack() as visits:
+        opened: dict[str, Visit] = {}
+
+        def of(**options):
+            said = repr(sorted(options.items()))
+            if said not in opened:
+                opened[said] = visits.enter_context(visiting(chromium, server, **options))
+            return opened[said]
+
+        yield of
+
+
+@pytest.fixture
+def tab(_tabs):
+    """tab(color_scheme="dark", ...): the one visit that the tests of a file share, for those that `turn` to a page which
+    its address describes wholly. What went wrong before is another test's."""
+
+    def of(**options):
+        one = _tabs(**options)
+        one.errors.clear()
+        one.outside.clear()
+        return one
+
+    return of
 
 
 @pytest.fixture

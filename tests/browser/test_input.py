@@ -4,9 +4,11 @@ import re
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from core.lab import text
 from pages.shared import frame
+from tests.browser.conftest import TURN
 
 PAGES = [("" if e.file == "01_home" else e.file[3:]) for e in frame.entries()]
 HOSTILE = {
@@ -29,10 +31,11 @@ OF_ITS_OWN = {"": ".st-key-path", "attention": "[data-signature] canvas"}
 
 
 @pytest.mark.parametrize(("turn", "kind"), list(enumerate(HOSTILE)), ids=lambda x: str(x))
-def test_hostile_text_in_a_link_is_read_as_text(visitor, turn, kind):
-    """Linked to one page, and taken along by the menu to the other."""
-    linked, other = ("attention", "") if turn % 2 else ("", "attention")
-    visit = visitor().open(f"/{linked}?words={quote(HOSTILE[kind])}")
+def test_hostile_text_in_a_link_is_read_as_text(tab, turn, kind):
+    """Linked to one page, and taken along by the menu to the other, from where the next link leads to the first again:
+    the server reads the address of a new session and of an old one in one place. Half of them go the other way."""
+    linked, other = ("attention", "") if turn < len(HOSTILE) // 2 else ("", "attention")
+    visit = tab().turn(f"/{linked}?words={quote(HOSTILE[kind])}")
     for page in (linked, other):
         if page == other:
             by_menu(visit, page)
@@ -50,26 +53,28 @@ def by_menu(visit, page):
     visit.settle()
 
 
-@pytest.mark.parametrize(
-    ("typed", "sentence_on_the_page"),
-    [
-        ("   ", "There was nothing to read"),
-        (" The cat sat. ", "Blanks at the ends were taken off"),
-        ("a\x07b", "Invisible control characters"),
-        ("word " * 20_000, "at most 256 tokens"),
-        ("今天天气很好，我们去公园玩", "strange to the model"),
-        ("sam and amy played in the park. sam threw the ball to", "begin with a capital letter"),
-    ],
+SAID = (
+    ("   ", "There was nothing to read"),
+    (" The cat sat. ", "Blanks at the ends were taken off"),
+    ("a\x07b", "Invisible control characters"),
+    ("word " * 20_000, "at most 256 tokens"),
+    ("今天天气很好，我们去公园玩", "strange to the model"),
+    ("sam and amy played in the park. sam threw the ball to", "begin with a capital letter"),
 )
-def test_what_was_done_to_a_text_is_said(visitor, typed, sentence_on_the_page):
+
+
+def test_what_was_done_to_a_text_is_said(visitor, subtests):
     visit = visitor().open("/attention")
     box = visit.page.get_by_role("textbox", name="Your sentence")
-    box.fill(typed)
-    box.press("Enter")
-    visit.page.get_by_text(sentence_on_the_page).wait_for()
-    visit.settle()
-    assert len(visit.page.url) < 30_000
-    visit.check()
+    for typed, sentence_on_the_page in SAID:
+        with subtests.test(said=sentence_on_the_page):
+            expect(visit.page.get_by_text(sentence_on_the_page)).to_have_count(0)
+            box.fill(typed)
+            box.press("Enter")
+            visit.page.get_by_text(sentence_on_the_page).wait_for()
+            visit.settle()
+            assert len(visit.page.url) < 30_000
+            visit.check()
 
 
 def test_a_hundred_thousand_characters_leave_a_link_that_can_be_shared(visitor):
@@ -97,22 +102,14 @@ QUERIES = [
 ]
 
 
-# What Back does in an address that was left behind: the server is told of another page and its words.
-BACK = """(address) => {
-  history.pushState(null, '', address);
-  dispatchEvent(new PopStateEvent('popstate', { state: null }));
-}"""
-
-
 @pytest.mark.parametrize(("turn", "query"), list(enumerate(QUERIES)), ids=lambda x: str(x)[:24])
-def test_any_query_string_gives_a_working_page(visitor, turn, query):
-    """Each linked to Home and to the page that knows its words, and come back to on three others in turn; all pages are
-    linked with junk of their own in tests/pages and with all of it in the fuzz."""
-    visit = visitor()
-    for page in ("", "attention"):
-        visit.open(f"/{page}?{query}")
-    for page in (PAGES[(3 * turn + k) % len(PAGES)] for k in range(3)):
-        visit.page.evaluate(BACK, f"/{page}?{query}")
+def test_any_query_string_gives_a_working_page(tab, turn, query):
+    """Each linked to the page that knows its words, and come back to on Home and on three others in turn; all pages are
+    linked with junk of their own in tests/pages and with all of it in the fuzz, Home too."""
+    visit = tab().open(f"/attention?{query}")
+    visit.check()
+    for page in dict.fromkeys(["", *(PAGES[(3 * turn + k) % len(PAGES)] for k in range(3))]):
+        visit.page.evaluate(TURN, f"/{page}?{query}")
         visit.page.locator(f".st-key-ending_{page}" if page else ".st-key-path").wait_for(state="attached")
         visit.settle()
         visit.check()

@@ -32,8 +32,8 @@ def findings(page):
 
 
 @EACH_PAGE
-def test_no_accessibility_violation_in_the_dark_in_chinese_with_all_opened(visitor, page):
-    visit = visitor(color_scheme="dark").open(f"/{page}?lang=zh&guess=Amy")
+def test_no_accessibility_violation_in_the_dark_in_chinese_with_all_opened(tab, page):
+    visit = tab(color_scheme="dark").turn(f"/{page}?lang=zh&guess=Amy")
     visit.page.evaluate("() => document.querySelectorAll('details:not([open]) summary').forEach(s => s.click())")
     visit.page.wait_for_function("() => !document.querySelector('details:not([open])')")
     visit.settle()

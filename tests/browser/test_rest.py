@@ -11,19 +11,18 @@ from playwright.sync_api import expect
 from pages.shared import frame
 from pages.shared.pictures import live
 from tests.bench.load import Visitor
-from tests.browser.gestures import drag
+from tests.browser.gestures import drag, slider, stands, words
 
-EVERY = [f"/{entry.file[3:]}?depth=all" for entry in frame.entries() if entry.file != "01_home"]
-LOOKS = (  # where other parts of a page speak of the same stop
-    "/attention?depth=all&step=weights",
+# Every page; of three the one look at which most parts speak of the same stop, so that the plain one shows nothing more.
+MOST = {"attention": "&step=weights", "softmax": "&slope=0%2C1&closer=steps", "ledger": "&sharing=true"}
+ROOMS = [entry.file[3:] for entry in frame.entries() if entry.file != "01_home"]
+EVERY = [f"/{room}?depth=all{MOST.get(room, '')}" for room in ROOMS]
+LOOKS = (  # where other parts of a page speak of the same stop; another page between two of one page: `turn`
     "/attention?step=z&scaling=false",
-    "/attention?step=scaled&scope=all",
-    "/attention?depth=all&source=hand&step=z",
-    "/attention?depth=all&source=random&step=masked",
-    "/softmax?depth=all&slope=0%2C1&closer=steps",
-    "/ledger?depth=all&sharing=true",
     "/why",
+    "/attention?step=scaled&scope=all",
     "/inference",
+    "/attention?depth=all&source=hand&step=z",
 )
 SAYS = """
 () => {
@@ -64,26 +63,27 @@ def says(page):
 
 def as_a_link_opens_it(visit):
     """The page says what it says once its address is opened anew."""
-    left = says(visit.page)
+    left, address = says(visit.page), words(visit.page)
     assert len(left) > 1000, "there is something to compare"
     visit.page.reload()
     visit.signature().locator("canvas").first.wait_for()
     visit.settle()
     assert says(visit.page) == left
+    assert words(visit.page) == address
     visit.check()
 
 
 def let_go(visit, part=0.8):
     """Leave the signature's slider at another stop, until the address says so."""
-    slider, before = visit.signature().locator("input[type=range]"), visit.page.url
-    slider.evaluate(LET_GO, part)
+    before = visit.page.url
+    slider(visit.page).evaluate(LET_GO, part)
     visit.page.wait_for_function("(before) => location.href !== before", arg=before)
     visit.settle()
 
 
 @pytest.mark.parametrize("path", [*EVERY, *LOOKS])
-def test_a_release_leaves_what_a_link_opens(visit, path):
-    visit.open(path, ready="[data-signature] canvas")
+def test_a_release_leaves_what_a_link_opens(tab, path):
+    visit = tab().turn(path, ready="[data-signature] canvas")
     let_go(visit)
     as_a_link_opens_it(visit)
 
@@ -105,7 +105,7 @@ def test_a_link_that_is_cut_and_put_back_leaves_what_a_link_opens(visit):
     as_a_link_opens_it(visit)
 
 
-@pytest.mark.parametrize("more", ["", "&step=scaled&d_k=16"])
+@pytest.mark.parametrize("more", ["&step=masked", "&step=scaled&d_k=16"])
 def test_a_dial_that_needs_core_leaves_what_a_link_opens(visit, more):
     page = visit.open(f"/attention?depth=all&source=random{more}", ready="[data-signature] canvas").page
     page.locator("input[data-slider=tau]").evaluate(LET_GO, 0.8)
@@ -120,23 +120,29 @@ def test_a_dial_that_needs_core_leaves_what_a_link_opens(visit, more):
 DRAG = "(s) => { s.value = s.max; s.dispatchEvent(new Event('input', { bubbles: true })); }"
 
 
-@pytest.mark.parametrize("leave", ["radio", "menu"])
-def test_a_drag_that_never_ends_leaves_nothing_behind(visit, leave):
-    """The hand is gone before it let go: the next thing that happens shows what the address says."""
+def test_a_drag_that_never_ends_leaves_nothing_behind(visit):
+    """The hand is gone before it let go: the next thing that happens, a choice or another page, shows what the address
+    says."""
     page = visit.open("/attention?source=random", ready="[data-signature] canvas").page
     picture = visit.signature().locator("canvas").first
-    calm = picture.get_attribute("aria-label")
-    page.locator("input[data-slider=tau]").evaluate(DRAG)
-    expect(picture).not_to_have_attribute("aria-label", calm)
-    if leave == "radio":
-        page.get_by_role("radio", name="3", exact=True).click()
-        page.wait_for_url(re.compile("seed=3"))
-    else:
-        page.get_by_role("link", name="Many heads, fewer keys").first.click()
-        page.wait_for_url(re.compile("/heads"))
-        visit.settle()
-        page.go_back()
-        page.wait_for_url(re.compile("/attention"))
+
+    def dragged():
+        calm = picture.get_attribute("aria-label")
+        page.locator("input[data-slider=tau]").evaluate(DRAG)
+        expect(picture).not_to_have_attribute("aria-label", calm)
+
+    dragged()
+    page.get_by_role("radio", name="3", exact=True).click()
+    page.wait_for_url(re.compile("seed=3"))
+    visit.settle()
+    assert "tau" not in page.url
+    as_a_link_opens_it(visit)
+    dragged()
+    page.get_by_role("link", name="Many heads, fewer keys").first.click()
+    page.wait_for_url(re.compile("/heads"))
+    visit.settle()
+    page.go_back()
+    page.wait_for_url(re.compile("/attention"))
     visit.settle()
     assert "tau" not in page.url
     as_a_link_opens_it(visit)
@@ -223,21 +229,30 @@ def test_what_comes_with_a_release_is_drawn_too(server):
 FRAMES = "(n) => new Promise((done) => { const next = () => (n-- ? requestAnimationFrame(next) : done()); next(); })"
 
 
-@pytest.mark.parametrize("frames", [0, 4, 8, 12, 18])  # of the browser: before, while and after the server draws
-def test_a_hand_faster_than_the_page_moves_every_picture(visit, frames):
+BOTH = """([said, before]) => {
+  const address = new URLSearchParams(location.search);
+  return address.get('words')?.endsWith(said) && address.get('temperature') !== before;
+}"""
+
+
+def test_a_hand_faster_than_the_page_moves_every_picture(visit, subtests):
     """What was being drawn when it let go was told of the stop before."""
     page = visit.open("/attention", ready="[data-signature] canvas").page
     box = page.locator("[data-testid=stMain] input[type=text]").first
-    box.fill(f"The dog and the boy ran {frames}")
-    box.press("Enter")
-    page.evaluate(FRAMES, frames)
-    visit.signature().locator("input[type=range]").evaluate(LET_GO, 0.9)
-    page.wait_for_url(re.compile("words=.*temperature=|temperature=.*words="))
-    visit.settle()
-    there = visit.signature().locator("input[type=range]").get_attribute("aria-valuetext")
-    assert there != "1.00"
-    expect(page.locator(".st-key-next input[type=range]")).to_have_attribute("aria-valuetext", there)
-    visit.check()
+    dial, follower = slider(page), page.locator(".st-key-next input[type=range]")
+    for frames in (0, 4, 8, 12, 18):  # of the browser: before, while and after the server draws
+        with subtests.test(frames=frames):
+            stood, before = stands(page), words(page).get("temperature")
+            box.fill(f"The dog and the boy ran {frames}")
+            box.press("Enter")
+            page.evaluate(FRAMES, frames)
+            dial.evaluate(LET_GO, 0.9)
+            page.wait_for_function(BOTH, arg=[f"ran {frames}", before])
+            visit.settle()
+            there = stands(page)
+            assert there not in (stood, "1.00")
+            expect(follower).to_have_attribute("aria-valuetext", there)
+            visit.check()
 
 
 def test_the_code_on_the_paper_follows(visit):

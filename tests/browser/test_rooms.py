@@ -17,6 +17,7 @@ EACH_ROOM = pytest.mark.parametrize("room", ROOMS, indirect=True)
 EACH_PAGE = pytest.mark.parametrize("room", [*ROOMS, ""], indirect=True, ids=[*ROOMS, "home"])
 EACH_PAGE_BY_HAND = pytest.mark.parametrize("held", [*ROOMS, ""], indirect=True, ids=[*ROOMS, "home"])
 EACH_ROOM_BY_HAND = pytest.mark.parametrize("held", ROOMS, indirect=True)
+TO_AND_FRO = ("attention", "norms", "exam")  # Forward, Back once more and a reload too
 TALLEST = 2400  # px of a page at the depth "idea", 1,280 px wide
 MOST = 16  # things to press on the first screen
 MOVED = 0.1  # layout shift while a page arrives: the sum of all its entries
@@ -180,7 +181,8 @@ def test_a_guess_moves_nothing_and_is_in_no_link(room):
 
 @EACH_ROOM
 def test_back_forward_and_reload_restore_the_page(room):
-    """One entry of the history a page; Streamlit's own account of Back (`is_history_navigation`) is guarded here."""
+    """One entry of the history a page; Streamlit's own account of Back (`is_history_navigation`) is guarded here. What
+    Forward does is no business of a page's own; what a reload does is compared on every page in test_rest.py."""
     page, here = room.page, re.compile(re.escape(room.page.url.partition("?")[0]))
     entries = page.evaluate("history.length")
     step(room)
@@ -201,6 +203,9 @@ def test_back_forward_and_reload_restore_the_page(room):
     restored()
     room.settle()
     assert words(page) == left
+    room.check()
+    if not page.url.startswith(tuple(f"{room.server.url}/{one}?" for one in TO_AND_FRO)):
+        return
     page.go_forward()
     page.wait_for_url(f"**/{other}**")
     room.settle()
