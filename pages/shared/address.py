@@ -31,7 +31,7 @@ def now(word: str, default: Any = DEPENDS, read: Reader | None = None) -> Any:
     said = _kept(word).get(word) if said is None else said
     value = None if said is None else _checked(word, said, read)
     value = default if value is None else value
-    write(word, value, default)
+    _say(word, value, default)
     return value
 
 
@@ -47,6 +47,14 @@ def write(word: str, value: Any, default: Any = DEPENDS) -> None:
     A hasty hand lets go of something and is on another page before it is heard: the page it belongs to keeps it then,
     and the address, which is another page's, says nothing of it.
     """
+    before = _kept(word).get(word)
+    _say(word, value, default)
+    if _kept(word).get(word) != before:
+        _returned(word)
+
+
+def _say(word: str, value: Any, default: Any) -> None:
+    """The same, where nobody's hand says it: what is lent stays lent."""
     declared = WORDS[word]
     default = declared.default if default is DEPENDS else default
     if value is None or (value == default and not declared.always):
@@ -57,28 +65,35 @@ def write(word: str, value: Any, default: Any = DEPENDS) -> None:
         raise ValueError(f"{word}={text!r} is not what pages.shared.words declares")
     if kept.get(word) != text:
         kept[word] = text
-        _returned(word)
         change()
     if _is_here(word) and st.query_params.get(word) != text:
         st.query_params[word] = text
 
 
 def lend(word: str, value: Any) -> None:
-    """Let a shared word say this; where a step of a lesson is shown, as long as it is, unless a hand writes another."""
+    """Let a shared word say this; where a step of a lesson is shown, as long as it is, unless a hand writes another.
+
+    The address says that it is lent: a reload, Back and a copied link know it as well.
+    """
     write(word, value)
     if step := _step(here()):
         st.session_state["_lent"] = (word, step)
+        st.query_params["lent"] = word
 
 
 def give_back(topic: str) -> None:
     """Call before anything of a page is drawn: what was lent to a step of a lesson ends with it. What the address of the
     next page says itself is said."""
     word, step = st.session_state.get("_lent", ("", None))
-    if not word or step == _step(topic):
-        return
-    _returned(word)
-    if _kept(word).pop(word, None) is not None:
-        change()
+    shown, lent = _step(topic), passing("lent")
+    if word and step != shown:
+        del st.session_state["_lent"]
+        if _kept(word).pop(word, None) is not None:
+            change()
+    if lent and shown:  # by a reload, by Back: only a hand makes it the visitor's own
+        st.session_state["_lent"] = (lent, shown)
+    elif lent:
+        put("lent", None)
 
 
 def _step(topic: str) -> tuple[str, ...] | None:
@@ -91,6 +106,8 @@ def _returned(word: str) -> None:
     """It is not lent any more."""
     if st.session_state.get("_lent", ("",))[0] == word:
         del st.session_state["_lent"]
+        if "lent" in st.query_params:
+            del st.query_params["lent"]
 
 
 def passing(word: str) -> Any:

@@ -195,6 +195,13 @@ def at_a_deep_step():
     return app
 
 
+def read_again_at(**query):
+    """A session that knows nothing yet: reloaded, or opened by a copied link."""
+    app = open_page("02_why", depth="idea")
+    app.session_state["_kept"] = {}
+    return go(app, "18_exam", **DEEP, **query)
+
+
 def go(app, file, **query):
     app.query_params.clear()
     app.query_params.update(query)
@@ -215,4 +222,26 @@ def test_a_depth_that_the_hand_chooses_at_a_step_stays():
     for chosen in ("teach", "all"):
         app.sidebar.segmented_control(key="depth_choice").set_value(chosen).run()
         assert depth(app) == (chosen, chosen)
+    assert depth(go(app, "02_why")) == ("all", "all")
+
+
+def test_what_is_lent_is_known_by_a_reload_and_a_copied_link():
+    assert address(at_a_deep_step())["lent"] == "depth"
+    app = read_again_at(depth="all", lent="depth")
+    assert depth(app.run()) == ("all", "all"), "as long as it is shown"
+    assert depth(go(app, "02_why")) == ("idea", "idea")
+    assert depth(go(read_again_at(depth="all"), "02_why")) == ("all", "all"), "what is not lent is one's own"
+
+
+def test_a_depth_chosen_after_a_reload_is_ones_own():
+    app = read_again_at(depth="all", lent="depth")
+    app.sidebar.segmented_control(key="depth_choice").set_value("teach").run()
+    assert depth(app) == ("teach", "teach")
+    assert "lent" not in app.query_params
+    assert depth(go(app, "02_why")) == ("teach", "teach")
+
+
+def test_nothing_is_lent_where_no_step_is_shown():
+    app = go(open_page("02_why", depth="idea"), "18_exam", depth="all", lent="depth")
+    assert "lent" not in app.query_params
     assert depth(go(app, "02_why")) == ("all", "all")
