@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from pages.shared import lessons
@@ -55,6 +56,53 @@ def test_the_way_on_is_on_the_screen_at_a_section_and_the_next_step_begins_above
     page.wait_for_url(re.compile("stop=8"))
     visit.settle()
     expect(page.locator(".st-key-title h1")).to_be_in_viewport(ratio=1)
+    visit.check()
+
+
+def test_on_a_telephone_the_ways_on_and_back_lie_at_its_edge(visitor):
+    visit = visitor(viewport={"width": 390, "height": 844}).open(
+        "/attention?step=z&at=how-is-it-made&lesson=attention&stop=7"
+    )
+    page = visit.page
+    expect(page.locator("#at-how-is-it-made")).to_be_in_viewport()
+    for way in ("back", "next"):
+        expect(page.locator(f".st-key-lesson_{way} a")).to_be_in_viewport(ratio=1)
+    page.locator(".st-key-lesson_next a").click()
+    page.wait_for_url(re.compile("stop=8"))
+    visit.settle()
+    visit.check()
+
+
+def shown(page):
+    """How much of a page is shown, as the switch in the menu says it."""
+    return page.locator(".st-key-depth_choice [role=radio][aria-checked=true]")
+
+
+@pytest.mark.parametrize("again", ["reload", "back"])
+def test_a_deep_step_that_is_read_again_still_leaves_the_depth_as_it_was(visitor, again):
+    visit = visitor(viewport=SCREEN).open("/theory?lesson=prompt&stop=7", ready="[data-signature] canvas")
+    page = visit.page
+    expect(shown(page)).to_have_text("The idea")
+    page.locator(".st-key-lesson_next a").click()
+    page.wait_for_url(re.compile("/exam.*lent=depth"))
+    visit.settle()
+    if again == "reload":
+        page.reload()
+    else:
+        page.get_by_test_id("stSidebarNavLink").filter(has_text="RoPE").click()
+        page.wait_for_url(re.compile("/rope"))
+        visit.settle()
+        expect(shown(page)).to_have_text("The idea")
+        page.go_back()
+        page.wait_for_url(re.compile("/exam.*lent=depth"))
+    page.locator("#at-what-if").wait_for()
+    visit.settle()
+    expect(shown(page)).to_have_text("Everything")
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Softmax lab").click()
+    page.wait_for_url(re.compile("/softmax"))
+    visit.settle()
+    expect(shown(page)).to_have_text("The idea")
+    assert "depth" not in page.url
     visit.check()
 
 
