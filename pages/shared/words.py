@@ -23,7 +23,7 @@ from pages.shared.readers import (
 LESSONS = ("attention", "positions", "counting", "prompt")  # in assets/lessons
 MINE = "mine"  # the lesson that a visitor collects
 # How a page is shown, and the way through a lesson: no state of a page.
-MODES = frozenset({"present", "slide", "hide", "only", "print", "mine", "name", "lesson", "stop"})
+MODES = frozenset({"present", "slide", "hide", "only", "print", "mine", "name", "lesson", "stop", "lent"})
 MANY = 10**6  # more than any place, step or row a page counts
 
 
@@ -66,6 +66,7 @@ WORDS: dict[str, Word] = {
     "name": Word(one_of(*LESSONS, MINE), None),
     "lesson": Word(one_of(*LESSONS, MINE), None),
     "stop": Word(whole(1, 99), None),
+    "lent": Word(one_of("depth"), None),  # what a step of a lesson says for as long as it is shown
     "mine": Word(line(2500), ""),
     # ---- one model, one head, the same on several pages ----
     "layer": _whole(0, 999, 5, "attention", "softmax", "masks", "position", "rope"),

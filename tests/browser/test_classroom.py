@@ -63,25 +63,17 @@ def to_the_picture(visit):
     return visit.signature()
 
 
-@pytest.mark.parametrize(("room", "lang"), [(room, ("en", "zh")[at % 2]) for at, room in enumerate(ROOMS)])
-def test_a_guess_fills_the_screen_before_its_picture(visitor, room, lang):
-    page = present(visitor, f"/{room}?present=1&lang={lang}").page
-    asked = page.locator(GUESS)
-    asked.get_by_role("radio").last.click()
-    asked.locator("[class*=st-key-verdict_]").wait_for()
-    page.wait_for_function(f"(e) => ({WORDS})(e)[0] >= 20 && ({WORDS})(e)[1]", arg=asked.element_handle())
-    assert page.evaluate(SHOWN) == []
+@pytest.fixture
+def screen(tab):
+    """One tab in front of the class: from page to page the presentation goes along."""
+    visit = tab(viewport=SCREEN)
+    if visit.page.url == "about:blank":
+        visit.page.add_init_script(PAINTED)
+    return visit
 
 
-# At the idea; and where a block has its most lines one below the other.
-@pytest.mark.parametrize("room", [*ROOMS, "model?depth=all"])
-def test_one_picture_fills_the_screen_and_can_be_read(visitor, room):
-    visit = visitor(viewport=SCREEN)
-    visit.page.add_init_script(PAINTED)
-    visit.open(f"/{room}{'&' if '?' in room else '?'}present=1", ready=".st-key-deck")
-    page = visit.page
-    to_the_picture(visit)
-    picture = page.locator("[data-signature]")
+def large_enough(picture):
+    """It fills the screen and can be read from the last row."""
     box = picture.bounding_box()
     assert box["y"] > 40, "the title stands above"
     assert box["y"] + box["height"] <= 721
@@ -90,10 +82,37 @@ def test_one_picture_fills_the_screen_and_can_be_read(visitor, room):
     assert box["width"] >= 0.6 * 1280 or box["height"] >= 0.6 * 600
     text, size = picture.locator("canvas").first.evaluate(SMALLEST)
     assert size >= (16 if re.fullmatch(r"[−\d.,e+%]+", text) else 20), (text, size)
+
+
+# Each page in English and every second in Chinese too, whose guess is then the one that is answered.
+@pytest.mark.parametrize(("room", "lang"), [(room, ("en", "zh")[at % 2]) for at, room in enumerate(ROOMS)])
+def test_a_guess_fills_the_screen_before_its_picture_and_both_can_be_read(screen, room, lang):
+    page = screen.turn(f"/{room}?present=1&lang=en", ready=".st-key-deck").page
+    to_the_picture(screen)
+    large_enough(page.locator("[data-signature]"))
     assert not page.get_by_test_id("stSidebar").is_visible()
     title = page.locator(".st-key-title h1")
     assert float(title.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 20
-    visit.check()
+    page.keyboard.press("PageUp")
+    asked = page.locator(GUESS)
+    asked.wait_for()
+    if lang != "en":
+        in_english = asked.inner_text()
+        page.evaluate(SPEAK, lang)
+        expect(asked).not_to_have_text(in_english)
+        screen.settle()
+    asked.get_by_role("radio").last.click()
+    asked.locator("[class*=st-key-verdict_]").wait_for()
+    page.wait_for_function(f"(e) => ({WORDS})(e)[0] >= 20 && ({WORDS})(e)[1]", arg=asked.element_handle())
+    assert page.evaluate(SHOWN) == []
+    screen.check()
+
+
+def test_one_picture_whose_block_has_its_most_lines_fills_the_screen_and_can_be_read(screen):
+    page = screen.open("/model?depth=all&present=1", ready=".st-key-deck").page
+    to_the_picture(screen)
+    large_enough(page.locator("[data-signature]"))
+    screen.check()
 
 
 # What a picture of this width paints, on whatever canvas it does: names that stand still are painted once, elsewhere.
@@ -113,6 +132,12 @@ SMALL = """(canvas) => {
   const said = window.__painted.filter(([text, , width]) => text.trim() && !/^[−\\d.,e+%]+$/.test(text) && width === canvas.width);
   return said.map(([text, size, width]) => [text, size * wide / width]).sort((a, b) => a[1] - b[1])[0];
 }"""
+SPEAK = """(lang) => {
+  const to = new URL(location.href);
+  to.searchParams.set('lang', lang);
+  history.replaceState(history.state, '', to);
+  dispatchEvent(new PopStateEvent('popstate'));
+}"""
 PRESENT = """(slide) => {
   const to = new URL(location.href);
   to.searchParams.set('present', '1');
@@ -123,48 +148,51 @@ PRESENT = """(slide) => {
 
 
 @pytest.mark.parametrize(
-    ("address", "guess", "slide"),
+    ("address", "guess", "slides"),
     [
-        ("/tokens?depth=all", "", "sides"),
-        ("/position", "", "sinusoids"),
-        ("/feedforward?depth=all", "moe_balance", "moe_seats_aux"),
-        ("/feedforward?depth=all", "moe_balance", "moe_seats_none"),
+        ("/tokens?depth=all", "", ["sides"]),
+        ("/position", "", ["sinusoids"]),
+        ("/feedforward?depth=all", "moe_balance", ["moe_seats_aux", "moe_seats_none"]),
     ],
 )
-def test_a_picture_of_many_rows_keeps_its_words_large(visitor, address, guess, slide):
+def test_a_picture_of_many_rows_keeps_its_words_large(visitor, address, guess, slides):
     visit = visitor(viewport=SCREEN)
     page = visit.page
     page.add_init_script(ANYWHERE)
     visit.open(address, ready="[data-signature] canvas")
     if guess:
         page.locator(f".st-key-question_{guess} [role=radio]").last.click()
-        page.locator(f".st-key-{slide} canvas").wait_for()
+        page.locator(f".st-key-{slides[-1]} canvas").wait_for()
         visit.settle()
-    page.evaluate(PRESENT, slide)
-    page.wait_for_function(f"(slide) => ({SHOWN})().join() === slide", arg=slide)
-    visit.settle()
-    picture = page.locator(f".st-key-{slide} .live")
-    text, size = picture.locator("canvas").first.evaluate(SMALL)
-    assert size >= 20, (text, size)
-    box = picture.bounding_box()
-    assert box["y"] + box["height"] <= 721
+    for slide in slides:
+        page.evaluate(PRESENT, slide)
+        page.wait_for_function(f"(slide) => ({SHOWN})().join() === slide", arg=slide)
+        visit.settle()
+        picture = page.locator(f".st-key-{slide} .live")
+        text, size = picture.locator("canvas").first.evaluate(SMALL)
+        assert size >= 20, (slide, text, size)
+        box = picture.bounding_box()
+        assert box["y"] + box["height"] <= 721, slide
     visit.check()
 
 
-@pytest.mark.parametrize("slide", ["pairs_losses", "instead_cost"])
-def test_curves_fill_the_slide_and_grow_with_the_screen(visitor, slide):
-    sizes = []
+def test_curves_fill_the_slide_and_grow_with_the_screen(visitor):
+    sizes = {}
     for screen in (SCREEN, {"width": 1920, "height": 1080}):
-        visit = visitor(viewport=screen).open(f"/efficient?present=1&slide={slide}", ready=".st-key-deck")
-        visit.page.wait_for_function(f"(key) => ({SHOWN})().join() === key", arg=slide)
-        box = visit.page.locator(f".st-key-{slide}").first.bounding_box()
-        assert 0.8 * screen["height"] <= box["height"] <= screen["height"] - box["y"] + 1
-        title = visit.page.locator(".st-key-title h1").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
-        names = visit.page.locator(f".st-key-{slide} .live .legend").first
-        drawn = 13 * names.evaluate("e => e.getBoundingClientRect().height / e.offsetHeight")
-        sizes.append((drawn / screen["height"], title / screen["height"]))
+        visit = visitor(viewport=screen).open("/efficient?present=1&slide=pairs_losses", ready=".st-key-deck")
+        for slide in ("pairs_losses", "instead_cost"):
+            visit.page.evaluate(PRESENT, slide)
+            visit.page.wait_for_function(f"(key) => ({SHOWN})().join() === key", arg=slide)
+            visit.settle()
+            box = visit.page.locator(f".st-key-{slide}").first.bounding_box()
+            assert 0.8 * screen["height"] <= box["height"] <= screen["height"] - box["y"] + 1, slide
+            title = visit.page.locator(".st-key-title h1").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+            names = visit.page.locator(f".st-key-{slide} .live .legend").first
+            drawn = 13 * names.evaluate("e => e.getBoundingClientRect().height / e.offsetHeight")
+            sizes.setdefault(slide, []).append((drawn / screen["height"], title / screen["height"]))
         visit.check()
-    assert sizes[1] == pytest.approx(sizes[0], rel=0.05), "the same wall, more pixels"
+    for slide, (small, large) in sizes.items():
+        assert large == pytest.approx(small, rel=0.05), f"the same wall, more pixels: {slide}"
 
 
 @pytest.mark.parametrize("room", ["attention", "norms", "model"])
@@ -486,4 +514,37 @@ def test_a_picture_that_is_not_there_leaves_the_page_as_it_is(visitor):
     visit = visitor(viewport=SCREEN).open("/attention?only=nothing", ready="[data-signature] canvas")
     visit.page.wait_for_function("() => !('only' in document.documentElement.dataset)")
     assert visit.page.get_by_test_id("stSidebar").is_visible()
+    visit.check()
+
+
+def test_a_clicker_turns_a_picture_that_is_higher_than_the_screen_and_it_says_how_much_is_left(visitor):
+    visit = present(visitor, "/tokens?depth=all&present=1&slide=sides")
+    page, picture = visit.page, visit.page.locator(".st-key-sides .live")
+    stage, left = picture.locator(".stage"), picture.locator(".picture > .note")
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'sides'")
+    before = 7
+    while before:
+        text = left.inner_text()
+        now = int(re.fullmatch(r"↓ (\d) more below", text)[1]) if text else 0
+        assert now < before, "each part shows strips that were not there"
+        box, room = stage.bounding_box(), picture.bounding_box()
+        assert box["y"] + box["height"] <= room["y"] + room["height"] <= 721
+        before = now
+        assert page.evaluate(SHOWN) == ["sides"]
+        page.keyboard.press("PageDown")
+    page.wait_for_function(f"() => ({SHOWN})().join() !== 'sides'")
+    visit.check()
+
+
+def test_a_link_to_a_picture_behind_a_late_guess_asks_that_guess_alone_and_no_sentence_it_does_not_read(visitor):
+    visit = present(visitor, "/feedforward?depth=all&present=1&slide=moe_seats_none")
+    page = visit.page
+    page.wait_for_url(re.compile("slide=question_moe_balance"))
+    assert page.locator(GUESS).count() == 1
+    page.keyboard.press("1")
+    page.locator(f"{GUESS} [class*=st-key-verdict_]").wait_for()
+    page.keyboard.press("PageDown")
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'moe_seats_none'")
+    visit.settle()
+    assert not any(box.is_visible() for box in page.locator(".stMain input[type=text]").all())
     visit.check()

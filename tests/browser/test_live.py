@@ -234,3 +234,33 @@ def test_the_tooltip_of_a_cut_cell_tells_its_new_weight(visit):
     page.wait_for_function("tip => tip.textContent === 'to → Amy: 0' && !tip.hidden", arg=tip.element_handle())
     visit.settle()
     visit.check()
+
+
+# Pictures that are mounted where there is no room yet, as while a page arrives.
+NO_ROOM = """
+const sheet = Object.assign(new CSSStyleSheet(), { none: true });
+sheet.replaceSync(`.stMain [data-testid^="stBidiComponent"] { width: 0 !important; min-width: 0 !important; overflow: hidden; }`);
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+"""
+ROOM = "document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => !sheet.none)"
+DRAWN = """() => {
+  const hosts = [...document.querySelectorAll("*")].flatMap((e) => (e.shadowRoot ? [e.shadowRoot] : []));
+  const canvas = hosts.map((root) => root.querySelector("[data-signature] canvas")).find(Boolean);
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.some(Boolean);
+}"""
+
+
+@pytest.mark.parametrize("path", ["/attention", "/softmax"])
+def test_a_picture_without_room_follows_once_there_is_some(visitor, path):
+    visit = visitor(
+        viewport={"width": 1301, "height": 901}
+    )  # a tab that no other test uses again: its start stays changed
+    visit.page.add_init_script(f"addEventListener('DOMContentLoaded', () => {{ {NO_ROOM} }})")
+    page = visit.open(path, ready=".st-key-title h1").page
+    move = "(s) => { s.value = s.max; s.dispatchEvent(new Event('input', { bubbles: true })); }"
+    page.locator("[data-signature] input[type=range]").first.evaluate(move)
+    visit.check()
+    page.evaluate(ROOM)
+    page.wait_for_function(DRAWN)
+    visit.check()

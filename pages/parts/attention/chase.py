@@ -100,7 +100,9 @@ def prediction(found: cuts.Both) -> str | None:
     options = {"share": N_("if the row shares"), "keep": N_("if the row stays"), "same": N_("equally sure")}
     question = N_("Guess first: cut this link. When is the model surer of its next word?")
     because = dict.fromkeys((*options, predict.UNSURE), BECAUSE[answer])
-    return predict.ask(predict.Prediction("surer", question, options, answer, because), **values)
+    return predict.ask(
+        predict.Prediction("surer", question, options, answer, because, opens=("way_share", "way_keep")), **values
+    )
 
 
 BECAUSE = {

@@ -103,6 +103,7 @@ def scan() -> None:
         bars.show(
             live.Picture(
                 key="scan_said",
+                wordless=True,
                 quantity="said",
                 says=_("Which letter the selective net names."),
                 slider=MARK.slider(together=True, hidden=True),
@@ -129,6 +130,7 @@ def _steps(every: list[sp.Read]) -> None:
     lines.show(
         live.Picture(
             key="scan",
+            wordless=True,
             quantity="delta",
             says=_("The step of both nets at every letter."),
             slider=MARK.slider(together=True),

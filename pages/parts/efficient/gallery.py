@@ -54,6 +54,7 @@ def _tiles(chosen: str) -> None:
     tiles.show(
         live.Picture(
             key="instead",
+            wordless=True,
             quantity="weights",
             says=_("Which words a real head reads under each method; the last one is the trained scan on letters."),
             released=receive,
@@ -95,6 +96,7 @@ def _costs(chosen: str) -> None:
     lines.show(
         live.Picture(
             key="instead_cost",
+            wordless=True,
             quantity="multiplications",
             says=_("Multiplications of one head for a whole text, by its length."),
             slider=LENGTH.slider(),
@@ -161,6 +163,7 @@ def hops() -> None:
         matrix.show(
             live.Picture(
                 key="hops",
+                wordless=True,
                 quantity="hops",
                 says=_("How many steps from each word to each other."),
                 slider=WINDOW.slider(),

@@ -217,6 +217,7 @@ def own() -> None:
     matrix.show(
         live.Picture(
             key="pairs_own",
+            wordless=True,
             quantity="allowed",
             says=_("How far back a word may read: press to open or close a distance."),
             released=_paint,

@@ -38,7 +38,10 @@ def prediction(found: fl.Tiles) -> None:
         "?": N_("None: no number differs by more than «gap», which is rounding. Drag to the last tile."),
     }
     question = N_("Guess first: after the last tile, how far is it from plain attention?")
-    predict.ask(predict.Prediction("flash_gap", question, options, "none", because), gap=figures.number(found.gap))
+    predict.ask(
+        predict.Prediction("flash_gap", question, options, "none", because, opens=("flash_away",)),
+        gap=figures.number(found.gap),
+    )
 
 
 def tiles() -> None:
@@ -86,6 +89,7 @@ def _row(found: fl.Tiles, dial: controls.Dial) -> None:
     lines.show(
         live.Picture(
             key="flash_row",
+            wordless=True,
             quantity="scaled",
             says=_("The scores of one query, tile by tile, and the largest one so far."),
             slider=dial.slider(together=True),
@@ -105,6 +109,7 @@ def _away(found: fl.Tiles, dial: controls.Dial) -> None:
     lines.show(
         live.Picture(
             key="flash_away",
+            wordless=True,
             quantity="distance",
             says=_("How far the output so far is from plain attention, after each tile."),
             slider=dial.slider(together=True, hidden=True),

@@ -50,6 +50,7 @@ def _paint(words: list[str], levels: pa.Levels) -> None:
     matrix.show(
         live.Picture(
             key="exam_map",
+            wordless=True,
             quantity="weights",
             says=_("Your map: which word reads which. Press a cell once, twice, three times for more."),
             released=_press,

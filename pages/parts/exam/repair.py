@@ -111,6 +111,7 @@ def prediction(text: sentence.Text) -> None:
         "leak" if alone else "answer",
         BECAUSE if alone else dict.fromkeys(BECAUSE, TWO_LAMPS),
         also=() if alone else ("leak",),
+        opens=("exam_fill_p", "exam_fill_loss", "exam_every_before", "exam_every_after"),
     )
     predict.ask(
         asked,
@@ -274,6 +275,7 @@ def fills(text: sentence.Text) -> None:
             lines.show(
                 live.Picture(
                     key=f"exam_fill_{name}",
+                    wordless=name == "loss",
                     quantity=name,
                     says=_("What the fill value does to the line as it is filled now."),
                     slider=FILL.slider(together=True, hidden=True),
@@ -319,6 +321,7 @@ def _table(when: str) -> None:
     matrix.show(
         live.Picture(
             key=f"exam_every_{when}",
+            wordless=True,
             quantity="lamps",
             says=_("How many of the five lamps each of the lines lights on the first sentence."),
             released=receive,

@@ -46,7 +46,7 @@ def _told(case: str, numbers: dict[str, Any]) -> None:
 
 def _curve(key: str, values: np.ndarray, xs: Any, series: list[Series], y: Axis, **more: Any) -> None:
     says = _("What became of the nets in training, step by step.")
-    picture = live.Picture(key=key, quantity="training", says=says)
+    picture = live.Picture(key=key, quantity="training", says=says, wordless=True)
     lines.show(picture, values, np.array(xs), series, x=Axis(_("training step")), y=y, tall=230, **more)
 
 
@@ -73,6 +73,7 @@ SCALE = Prediction(
         "faster": SLOWER,
         "?": SLOWER,
     },
+    opens=("if_scale_accuracy", "if_scale_gradient"),
 )
 
 
@@ -132,6 +133,7 @@ HEAD = Prediction(
         "all": ALL_RIGHT,
         "?": ALL_RIGHT,
     },
+    opens=("if_head",),
 )
 
 
@@ -173,6 +175,7 @@ MASK = Prediction(
         ),
         "?": N_("Loss «opened», against «masked» with the mask: it copies the next word off the page."),
     },
+    opens=("if_mask",),
 )
 
 

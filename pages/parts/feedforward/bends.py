@@ -99,6 +99,7 @@ def _curves(every: dict[str, bends.Bend]) -> None:
     lines.show(
         live.Picture(
             key="bends",
+            wordless=True,
             quantity="bends",
             says=_("Four bends over the number that goes in."),
             slider=GATE.slider(),
@@ -138,6 +139,7 @@ def _swapped() -> None:
         bars.show(
             live.Picture(
                 key="swapped",
+                wordless=True,
                 quantity="loss",
                 says=_("Loss on the stories with another bend in every FFN, nats a token."),
             ),
@@ -345,6 +347,7 @@ def volume(text: Text) -> None:
         lines.show(
             live.Picture(
                 key="loud_loss",
+                wordless=True,
                 quantity="loss",
                 says=_("Loss on the stories at every volume of the chosen FFN."),
                 slider=dial.slider(together=True, hidden=True),

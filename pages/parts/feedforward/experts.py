@@ -63,7 +63,9 @@ def why(text: Text) -> None:
         "Half of «all» neurons in every block, the rest left out. "
         "The half is chosen anew for every word, or fixed for all. What harms?"
     )
-    asked = predict.Prediction(NEED, question, OPTIONS, "set", WRONG | {"set": TRUE})
+    asked = predict.Prediction(
+        NEED, question, OPTIONS, "set", WRONG | {"set": TRUE}, opens=("ffn_kept", "ffn_kept_word", "ffn_grains")
+    )
     if predict.ask(asked, **numbers()) is None:
         return
     st.fragment(_kept)(text)
@@ -98,6 +100,7 @@ def _losses(kept: controls.Dial, stops: tuple[int, ...]) -> None:
     lines.show(
         live.Picture(
             key="ffn_kept",
+            wordless=True,
             quantity="loss",
             says=_(
                 "The loss on stories that the model wrote itself, against the number of neurons kept, for three rules."
@@ -150,6 +153,7 @@ def grains() -> None:
     lines.show(
         live.Picture(
             key="ffn_grains",
+            wordless=True,
             quantity="loss",
             says=_("The loss with half of all groups kept, against the size of a group: finer groups lose less."),
         ),

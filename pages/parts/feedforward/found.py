@@ -53,6 +53,7 @@ def gallery() -> None:
         strips.show(
             live.Picture(
                 key="contexts",
+                wordless=True,
                 quantity="ffn_act",
                 says=_("Places at which this neuron fires, and its value at the words before."),
             ),
@@ -141,6 +142,7 @@ def muted_one_by_one() -> None:
         options,
         truth,
         dict.fromkeys(options, MANY) | {"3": FEW, truth: SPREAD, predict.UNSURE: UNSURE},
+        opens=("halve",),
     )
     answered = predict.ask(
         asked,
@@ -162,6 +164,7 @@ def _in_a_row(table: np.ndarray, before: sentence.Word) -> None:
     lines.show(
         live.Picture(
             key="halve",
+            wordless=True,
             quantity="next_probs",
             says=_("The answer's probability with one neuron muted, for all neurons, the most missed first."),
         ),

@@ -62,6 +62,9 @@ WRONG = {
 }
 
 
+OPENS = ("moe_loads_left", "moe_loads_right", "moe_several", *(f"moe_seats_{kind}" for kind in net.SHIPPED))
+
+
 def _crowding(most: float) -> str:
     return "even" if most < 0.2 else "third" if most < 0.5 else "most" if most < 0.98 else "all"
 
@@ -75,7 +78,12 @@ def learning() -> None:
         "«n» experts, one for each letter, and nothing that balances them. What share does the busiest get at the worst moment?"
     )
     values = dict(n=net.EXPERTS, step=step, most=f"{most:.0%}", seeds=len(net.SEEDS), end=f"{end:.0%}")
-    if predict.ask(predict.Prediction(BALANCE, question, OPTIONS, answer, WRONG | {answer: TRUE}), **values) is None:
+    if (
+        predict.ask(
+            predict.Prediction(BALANCE, question, OPTIONS, answer, WRONG | {answer: TRUE}, opens=OPENS), **values
+        )
+        is None
+    ):
         return
     st.fragment(_loads)()
     prose("feedforward", "loads", **values, even=f"{1 / net.EXPERTS:.1%}")
@@ -92,6 +100,7 @@ def _loads() -> None:
             bars.show(
                 live.Picture(
                     key=f"moe_loads_{'left' if kind == 'none' else 'right'}",
+                    wordless=True,
                     quantity="load",
                     says=_("The share of all letters that each expert gets, step by step; outlined: an even share."),
                     slider=dial.slider(together=True, hidden=kind != "none"),
@@ -140,6 +149,7 @@ def several() -> None:
     lines.show(
         live.Picture(
             key="moe_several",
+            wordless=True,
             quantity="loss",
             says=_("The loss when each letter is sent to more experts than in training."),
         ),
@@ -171,6 +181,7 @@ def seats() -> None:
             stack.show(
                 live.Picture(
                     key=f"moe_seats_{kind}",
+                    wordless=True,
                     quantity="letters",
                     says=_("For each expert, letters that found a seat and letters that did not, at each capacity."),
                     slider=dial.slider(together=True, hidden=kind != "none"),
@@ -315,6 +326,7 @@ def published() -> None:
     stack.show(
         live.Picture(
             key="moe_published",
+            wordless=True,
             quantity="parameters",
             says=_("All parameters of three published models, split into those that one token meets and the rest."),
         ),

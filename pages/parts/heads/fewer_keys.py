@@ -160,6 +160,7 @@ def _wiring(of: Text) -> None:
     matrix.show(
         live.Picture(
             key="wiring",
+            wordless=True,
             quantity="allowed",
             says=_("Which query head reads which key and value head; a latent is one for all."),
             slider=_dial(of).slider(together=True, hidden=True),
@@ -196,7 +197,10 @@ def cache() -> None:
     prose("heads", "bytes")
     bars.show(
         live.Picture(
-            key="kv_bytes", quantity="kv_cache", says=_("KiB that one token leaves in the cache of all layers.")
+            key="kv_bytes",
+            wordless=True,
+            quantity="kv_cache",
+            says=_("KiB that one token leaves in the cache of all layers."),
         ),
         [name for name, _config in rows],
         table / 1024,

@@ -59,6 +59,7 @@ def prediction() -> None:
                     "Trained with one head alone: «one», with two: «two»."
                 ),
             },
+            opens=("toy", "toy_scores"),
         ),
         quiet=f"{share[0]:.0%}",
         one=f"{scores[0]:.1%}",

@@ -41,6 +41,7 @@ def slabs(reading: Reading) -> None:
     stack.show(
         live.Picture(
             key="slabs",
+            wordless=True,
             quantity="parameters",
             says=_("The numbers in the slabs of all heads: as they are, and as squares."),
         ),

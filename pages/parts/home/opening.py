@@ -77,6 +77,7 @@ def question(first: fl.Flow) -> predict.Prediction:
             "the": N_("It would be good English, but the story has somebody to catch the ball."),
             predict.UNSURE: N_("Below is the way from the words to the model's answer."),
         },
+        opens=("answer_bars",),
     )
 
 

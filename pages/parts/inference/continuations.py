@@ -65,6 +65,7 @@ def _guess() -> bool:
         options,
         answer,
         dict.fromkeys([*options, predict.UNSURE], true),
+        opens=tuple(f"bank_{way}" for way in bk.WAYS),
     )
     return (
         predict.ask(
@@ -88,6 +89,7 @@ def _texts(found: bk.Bank) -> None:
     lines.show(
         live.Picture(
             key=f"bank_{found.way}",
+            wordless=True,
             quantity="log_chance",
             says=_(
                 "The texts of one way to draw, by how likely the model holds them; the text of the upright line below."

@@ -217,7 +217,7 @@ def guess_count(room: Room) -> bool:
         )
         because["all"] = N_("All would do, but one is enough: block «layer» at “«token»” alone gives “«new»” «alone».")
     question = N_("Guess first: how many of «cells» cells must be renewed until “«new»” leads?")
-    asked = predict.Prediction("stale_count", question, options, answer, because)
+    asked = predict.Prediction("stale_count", question, options, answer, because, opens=("alone",))
     return predict.ask(asked, **room.names, **strongest(room), least=least) is not None
 
 

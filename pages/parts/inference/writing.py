@@ -144,7 +144,7 @@ def guess_speed() -> bool:
         "Guess first: at «n» tokens the cache saves all but one in «fewer» multiplications. How much faster is a step?"
     )
     because = dict.fromkeys([*options, predict.UNSURE], true)
-    asked = predict.Prediction("gen_speed", question, options, answer, because)
+    asked = predict.Prediction("gen_speed", question, options, answer, because, opens=("clocks",))
     return predict.ask(asked, n=n, fewer=f"{fewer:.0f}", times=f"{times:.1f}") is not None
 
 
@@ -162,7 +162,10 @@ def timed() -> None:
     with left:
         lines.show(
             live.Picture(
-                key="clocks", quantity="milliseconds", says=_("How long one step takes, by the length of the text.")
+                key="clocks",
+                wordless=True,
+                quantity="milliseconds",
+                says=_("How long one step takes, by the length of the text."),
             ),
             np.array([found.cached, found.whole]),
             np.array(found.lengths),

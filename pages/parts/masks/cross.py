@@ -136,6 +136,7 @@ def _cross(found: ed.Unfolding) -> None:
     matrix.show(
         live.Picture(
             key="date_cross",
+            wordless=True,
             quantity="weights",
             says=_("Cross-attention: one row for each sign that is written, one column for each sign that was read."),
             slider=_dial(found).slider(together=True),
@@ -165,6 +166,7 @@ def _decoder(found: ed.Unfolding) -> None:
     matrix.show(
         live.Picture(
             key="date_decoder",
+            wordless=True,
             quantity="weights",
             says=_("The decoder's self-attention: each step reads the signs written before it."),
             slider=_dial(found).slider(together=True, hidden=True),
@@ -186,7 +188,7 @@ def _decoder(found: ed.Unfolding) -> None:
 
 def _plain(values: np.ndarray, names: list[str], key: str, says: str) -> None:
     matrix.show(
-        live.Picture(key=key, quantity="weights", says=says),
+        live.Picture(key=key, wordless=True, quantity="weights", says=says),
         values,
         rows=names,
         columns=names,
@@ -198,6 +200,7 @@ def _next(found: ed.Unfolding) -> None:
     bars.show(
         live.Picture(
             key="date_next",
+            wordless=True,
             quantity="written_probs",
             says=_(ed.WRITTEN_PROBS.says),
             slider=_dial(found).slider(together=True, hidden=True),

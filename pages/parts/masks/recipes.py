@@ -29,7 +29,12 @@ def cheating() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines.show(
-            live.Picture(key="cheat", quantity="loss", says=_("The loss of two tiny models while they are trained.")),
+            live.Picture(
+                key="cheat",
+                wordless=True,
+                quantity="loss",
+                says=_("The loss of two tiny models while they are trained."),
+            ),
             np.stack([*history, np.full(len(steps), cheat.ENTROPY)]),
             steps,
             [

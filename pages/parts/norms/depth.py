@@ -120,6 +120,7 @@ def _profile(kind: str, shown: tuple[str, ...]) -> None:
     lines.show(
         live.Picture(
             key="norm_stack",
+            wordless=True,
             quantity=kind,
             says=_("A number by height in the stack, for several ways to build it; the bands are three seeds."),
             slider=DEPTH.slider(),
@@ -169,6 +170,7 @@ def _factors() -> None:
         lines.show(
             live.Picture(
                 key="norm_factor",
+                wordless=True,
                 quantity="product",
                 says=_("What is left of a gradient after equal blocks, with and without skips."),
                 slider=SLOPE.slider(),
@@ -198,6 +200,7 @@ def _directions() -> None:
         lines.show(
             live.Picture(
                 key="norm_j",
+                wordless=True,
                 quantity="spread",
                 says=_("The singular values of J and of I + J, largest first."),
                 slider=SIZE.slider(),
@@ -264,6 +267,7 @@ def _learners() -> None:
         lines.show(
             live.Picture(
                 key="norm_learners",
+                wordless=True,
                 quantity="loss",
                 says=_("The loss of six small nets over their first steps; the bands are three seeds."),
             ),
@@ -308,7 +312,7 @@ def _ask_learns(found: dict[str, wu.Learned]) -> None:
     numbers = dict(
         left=f"{left:.2f}", blocks=plan.depth, end=f"{end:.2f}", alone=f"{alone:.2f}", beside=f"{beside:.2f}"
     )
-    predict.ask(predict.Prediction(LEARNS, question, options, answer, because), **numbers)
+    predict.ask(predict.Prediction(LEARNS, question, options, answer, because, opens=("norm_learners",)), **numbers)
 
 
 # ---- mistakes ----

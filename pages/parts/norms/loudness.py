@@ -239,7 +239,7 @@ def last_block(demo: Demo) -> None:
     because |= {"stays": N_("Only the last norm still reads, and it takes the factor out: «after», before «before».")}
     asked = N_("Guess first: × «times» after the last block. “«word»”, «before», …")
     given = predict.ask(
-        predict.Prediction(LAST, asked, OPTIONS, answer, because),
+        predict.Prediction(LAST, asked, OPTIONS, answer, because, opens=("stations",)),
         times=f"{numbers.TOLD:g}",
         word=_called(int(turned(demo).answer), text),
         before=f"{before:.1%}",

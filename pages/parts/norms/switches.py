@@ -68,6 +68,7 @@ def _off(given: Text) -> None:
         bars.show(
             live.Picture(
                 key="norm_ways",
+                wordless=True,
                 quantity="story_loss",
                 says=_("Mean loss on the stories with norms or skips switched off; lower is better."),
             ),
@@ -106,7 +107,7 @@ def _ask(lost: sw.Losses, guess: float) -> None:
         "Guess first: all norms inside the blocks off, the last one on. The loss on the stories, now «then», is … (blind guessing: «guess»)"
     )
     numbers = dict(now=f"{inner:.1f}", then=f"{lost.ways['trained']:.2f}", guess=f"{guess:.2f}")
-    predict.ask(predict.Prediction(OFF, question, options, answer, because), **numbers)
+    predict.ask(predict.Prediction(OFF, question, options, answer, because, opens=("norm_ways",)), **numbers)
 
 
 def _table(given: Text, found: sw.Wirings) -> None:
@@ -132,6 +133,7 @@ def _one_off(given: Text) -> None:
         bars.show(
             live.Picture(
                 key="norm_one",
+                wordless=True,
                 quantity="story_loss",
                 says=_("Mean loss on the stories with one skip off, bottom first."),
             ),

@@ -83,6 +83,7 @@ def bars(x: Vector) -> None:
         six.show(
             live.Picture(
                 key="vector",
+                wordless=True,
                 quantity="normed",
                 says=_("Six numbers, and what LayerNorm and RMSNorm make of them. Dashed: the mean."),
                 slider=_dial(move, x, place).slider(together=True),
@@ -172,6 +173,7 @@ def flat() -> None:
         plane.show(
             live.Picture(
                 key="flat",
+                wordless=True,
                 quantity="flat",
                 says=_("Points of the plane on their way through a norm."),
                 slider=WAY.slider(),
@@ -200,6 +202,7 @@ def undo() -> None:
         matrix.show(
             live.Picture(
                 key="undone",
+                wordless=True,
                 quantity="undone",
                 says=_("Two tokens, and what one gain and one shift give back of each."),
                 slider=GAIN.slider(),
@@ -229,6 +232,7 @@ def tiny() -> None:
         lines.show(
             live.Picture(
                 key="tiny",
+                wordless=True,
                 quantity="eps_place",
                 says=_("How large a vector is after a norm, as it becomes tiny before it."),
                 slider=SHRINK.slider(),

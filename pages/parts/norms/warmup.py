@@ -74,7 +74,10 @@ def _ask(found: dict[str, wu.Learned]) -> None:
     )
     options = {name: NAMES[name] for name in ends}
     numbers = {name: f"{end:.2f}" for name, end in ends.items()}
-    predict.ask(predict.Prediction(GUESS, question, options, answer, because), **numbers)
+    predict.ask(
+        predict.Prediction(GUESS, question, options, answer, because, opens=("norm_warm", "norm_alike", "norm_below")),
+        **numbers,
+    )
 
 
 def _curves(found: dict[str, wu.Learned]) -> None:
@@ -82,6 +85,7 @@ def _curves(found: dict[str, wu.Learned]) -> None:
     lines.show(
         live.Picture(
             key="norm_warm",
+            wordless=True,
             quantity="loss",
             says=_("The loss of four small nets while they learn; the bands are three seeds."),
         ),
@@ -102,12 +106,17 @@ def _first_steps(found: dict[str, wu.Learned]) -> None:
     series = [Series(_(NAMES["post0"]), "v"), Series(_(NAMES["post75"]), "v", dash=True)]
     step = Axis(_("step"), log=True)
     with left:
-        picture = live.Picture(key="norm_alike", quantity="alike", says=_("How alike the tokens are, by step."))
+        picture = live.Picture(
+            key="norm_alike", wordless=True, quantity="alike", says=_("How alike the tokens are, by step.")
+        )
         rows = np.stack([one.alike for one in two])
         lines.show(picture, rows, two[0].probed, series, x=step, y=Axis(_("mean cosine of two tokens"), low=0, high=1))
     with right:
         picture = live.Picture(
-            key="norm_below", quantity="below", says=_("The gradient at the bottom beside the top's, by step.")
+            key="norm_below",
+            wordless=True,
+            quantity="below",
+            says=_("The gradient at the bottom beside the top's, by step."),
         )
         rows = np.stack([one.below for one in two])
         lines.show(picture, rows, two[0].probed, series, x=step, y=Axis(_("gradient at the bottom, top = 1"), log=True))
@@ -136,6 +145,7 @@ def _schedule() -> None:
         lines.show(
             live.Picture(
                 key="norm_noam",
+                wordless=True,
                 quantity="rate",
                 says=_("The learning rate by step: a climb, then a fall."),
                 slider=WARM.slider(),
@@ -166,6 +176,7 @@ def _adam() -> None:
         lines.show(
             live.Picture(
                 key="norm_adam",
+                wordless=True,
                 quantity="second",
                 says=_("Adam's running mean of the squared gradient over the true one, by step."),
                 slider=BETA.slider(),

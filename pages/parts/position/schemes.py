@@ -85,6 +85,7 @@ def _rows(n: int, d: int) -> None:
     matrix.show(
         live.Picture(
             key="sinusoids",
+            wordless=True,
             quantity="sinusoids",
             says=_(positions.SINUSOIDS.says),
             slider=BASE.slider(),

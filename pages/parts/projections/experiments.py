@@ -50,6 +50,7 @@ def arrows(room: Room) -> None:
         plane.show(
             live.Picture(
                 key="arrows",
+                wordless=True,
                 quantity="dot",
                 says=_("Two arrows that can be turned, their dot product, the cosine and the angle between them."),
                 slider=Q_ARROW.slider(),

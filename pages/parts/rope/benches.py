@@ -51,6 +51,7 @@ def one_pair(room: Room) -> None:
         plane.show(
             live.Picture(
                 key="one_pair",
+                wordless=True,
                 quantity="rotation",
                 says=_("A vector and the same vector turned by its position."),
                 slider=PLACE.slider(),

@@ -61,6 +61,7 @@ def guess() -> None:
         lines.show(
             live.Picture(
                 key="rope_guess",
+                wordless=True,
                 quantity="loss",
                 says=_("Loss along four long stories, nats a token."),
                 slider=guessed.slider(),
@@ -122,6 +123,7 @@ def _turns(found: lr.Spectrum) -> None:
     lines.show(
         live.Picture(
             key="rope_turns",
+            wordless=True,
             quantity="turns",
             says=_("Turns each pair has made at a far position, and what it had seen in training."),
             slider=BASE.slider(together=True),
@@ -148,6 +150,7 @@ def _waves(found: lr.Spectrum) -> None:
     lines.show(
         live.Picture(
             key="rope_waves",
+            wordless=True,
             quantity="wavelength",
             says=_("How many tokens each pair needs for one turn."),
             slider=BASE.slider(together=True, hidden=True),
@@ -184,6 +187,7 @@ def _slow(pairs: int) -> None:
     lines.show(
         live.Picture(
             key="rope_slow",
+            wordless=True,
             quantity="slowdown",
             says=_("How many times slower each pair turns than it was trained to."),
             slider=FACTOR.slider(together=True),
@@ -206,6 +210,7 @@ def _far(pairs: int) -> None:
     lines.show(
         live.Picture(
             key="rope_far",
+            wordless=True,
             quantity="angles",
             says=_("The angle of one slow pair along the text."),
             slider=FACTOR.slider(together=True, hidden=True),

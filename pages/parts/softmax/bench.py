@@ -343,6 +343,7 @@ def _square(row: Row, found: lab.Heated, slider: live.Slider) -> tuple[int, int]
     matrix.show(
         live.Picture(
             key="slopes",
+            wordless=True,
             quantity="slopes",
             says=_(sm.SLOPES.says),
             slider=slider,
@@ -376,6 +377,7 @@ def _steps(row: Row, found: lab.Heated, slider: live.Slider) -> None:
     matrix.show(
         live.Picture(
             key="steps",
+            wordless=True,
             quantity="softmax_steps",
             says=_("The row on its way from scores to shares, one step a line."),
             slider=slider,

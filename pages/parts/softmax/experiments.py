@@ -120,6 +120,7 @@ def number_formats(row: Row) -> None:
         matrix.show(
             live.Picture(
                 key="formats",
+                wordless=True,
                 quantity="number_format",
                 says=_(
                     "The row, moved up until its exponentials overflow: the naive shares break, the stable ones do not."
@@ -168,7 +169,9 @@ def claims() -> None:
     names = [written(z) for z in claim.scores]
     with left:
         bars.show(
-            live.Picture(key="printed", quantity="shares", says=_("The true shares; outlined, this row.")),
+            live.Picture(
+                key="printed", wordless=True, quantity="shares", says=_("The true shares; outlined, this row.")
+            ),
             names,
             np.array(verdict.shares),
             ghost=np.array(claim.row),

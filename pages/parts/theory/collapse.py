@@ -79,7 +79,11 @@ def _ask(alone: co.Run) -> None:
     }
     options = {"more": N_("further apart"), "little": N_("as before"), "same": N_("more alike")}
     question = N_("Guess first: only attention is left, no skips, no FFNs. What do the blocks make of the words?")
-    predict.ask(predict.Prediction(GUESS, question, options, answer, because), start=f"{start:.2f}", end=f"{end:.2f}")
+    predict.ask(
+        predict.Prediction(GUESS, question, options, answer, because, opens=("collapse", "collapse_alike")),
+        start=f"{start:.2f}",
+        end=f"{end:.2f}",
+    )
 
 
 def _lines(runs: dict[str, co.Run], trained: np.ndarray) -> None:

@@ -114,6 +114,7 @@ def _mask(branch: str) -> None:
     matrix.show(
         live.Picture(
             key="branch_mask",
+            wordless=True,
             quantity="allowed",
             says=_("Who may read whom in this branch: rows read, columns are read."),
         ),

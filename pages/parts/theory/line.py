@@ -90,7 +90,7 @@ def prediction(found: ln.Lines) -> None:
         predict.UNSURE: N_("«truth»"),
     }
     question = N_("Guess first: one such layer, never trained. What is its line?")
-    asked = predict.Prediction("given_one", question, options, "step", because)
+    asked = predict.Prediction("given_one", question, options, "step", because, opens=("given_ways",))
     predict.ask(asked, truth=_(true).replace("«gap»", figures.number(found.gap_one)))
 
 

@@ -53,6 +53,7 @@ def _answer() -> None:
     bars.show(
         live.Picture(
             key="look_keys",
+            wordless=True,
             quantity="weights",
             says=_("Weights of the six best keys of a random dictionary that is asked for the first of them."),
             slider=SHARP.slider(together=True),
@@ -72,6 +73,7 @@ def _shares() -> None:
     lines.show(
         live.Picture(
             key="look_shares",
+            wordless=True,
             quantity="weights",
             says=_("Share of the right key by sharpness, among 16, 256 and 4,096 random keys."),
             slider=SHARP.slider(together=True, hidden=True),
@@ -93,6 +95,7 @@ def _values() -> None:
     matrix.show(
         live.Picture(
             key="look_values",
+            wordless=True,
             quantity="z",
             says=_("The right key's value, and below it what comes out."),
             slider=SHARP.slider(together=True, hidden=True),
@@ -224,6 +227,7 @@ def _likeness(found: cx.Copies) -> None:
     lines.show(
         live.Picture(
             key="same_cosine",
+            wordless=True,
             quantity="cosine",
             says=_("How alike the two copies of the word are, before the blocks and after each."),
         ),

@@ -59,7 +59,17 @@ def _ask(numbers: dict[str, str]) -> None:
     }
     options = {"all": N_("all of it"), "most": N_("some 80%"), "bound": N_("some 40%")}
     question = N_("Guess first: «few» parameters with positions learn all of it. How much do «many» without positions?")
-    predict.ask(predict.Prediction(GUESS, question, options, "bound", because), **numbers)
+    predict.ask(
+        predict.Prediction(
+            GUESS,
+            question,
+            options,
+            "bound",
+            because,
+            opens=("heart_positions", "heart_none", "proof_stairs", "proof_hinges"),
+        ),
+        **numbers,
+    )
 
 
 def _grid(kind: str, found: mc.Learned, bound: float) -> None:
@@ -72,6 +82,7 @@ def _grid(kind: str, found: mc.Learned, bound: float) -> None:
     matrix.show(
         live.Picture(
             key=f"heart_{kind}",
+            wordless=True,
             quantity="right",
             says=_("How much of each sequence of four symbols is right, while the net is trained."),
             slider=STEP.slider(together=True, hidden=kind == "none"),
@@ -150,6 +161,7 @@ def _curve(name: str, drawn: np.ndarray, found: mc.Imitated, *, hidden: bool) ->
     lines.show(
         live.Picture(
             key=f"proof_{name}",
+            wordless=True,
             quantity=name,
             says=_("A curve and its imitation out of pieces."),
             slider=PIECES.slider(together=True, hidden=hidden),
@@ -249,6 +261,7 @@ def _look_back(found: tp.Run) -> None:
     plane.show(
         live.Picture(
             key="tape",
+            wordless=True,
             quantity="weights",
             says=_(
                 "Every token that a step left, by step and cell; the head's attention goes to the last one of its cell."
@@ -282,6 +295,7 @@ def _tape(found: tp.Run) -> None:
     matrix.show(
         live.Picture(
             key="tape_cells",
+            wordless=True,
             quantity="tape",
             says=_("The tape, and below it where the head is."),
             slider=TAPE.slider(together=True, hidden=True),

@@ -54,7 +54,9 @@ def _ask(found: pk.Frames) -> None:
     )
     answer = str(found.kept[at])
     predict.ask(
-        predict.Prediction(GUESS, question, options, answer, because), kept=answer, loss=f"{found.loss[at]:.2f}"
+        predict.Prediction(GUESS, question, options, answer, because, opens=("packed", "packed_read")),
+        kept=answer,
+        loss=f"{found.loss[at]:.2f}",
     )
 
 
@@ -67,6 +69,7 @@ def _arrows(found: pk.Frames) -> None:
     plane.show(
         live.Picture(
             key="packed",
+            wordless=True,
             quantity="superposition",
             says=_("The arrow of each feature in the two numbers, by how often a feature is on."),
             slider=CHANCE.slider(together=True),
@@ -88,6 +91,7 @@ def _read(found: pk.Frames) -> None:
     matrix.show(
         live.Picture(
             key="packed_read",
+            wordless=True,
             quantity="read_back",
             says=_("What is read back when one feature alone is on."),
             slider=CHANCE.slider(together=True, hidden=True),

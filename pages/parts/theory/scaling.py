@@ -73,7 +73,7 @@ def prediction() -> str | None:
         "Guess first: a budget of «c» operations, seven nets to choose from. Which one ends with the least loss?"
     )
     return predict.ask(
-        predict.Prediction("budget", question, options, answer, because),
+        predict.Prediction("budget", question, options, answer, because, opens=("race_split",)),
         c=figures.power(race.budgets[stop]),
         best=f"{race.sizes[best]:,}",
         best_read=_rounded(race.read[best, stop]),

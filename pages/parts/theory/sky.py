@@ -116,7 +116,7 @@ def prediction(demo: cp.Demo, found: cp.Copies) -> None:
         predict.UNSURE: N_("«truth»"),
     }
     question = N_("Guess first: how many copies until it says “«said»”?")
-    asked = predict.Prediction("copies", question, options, answer, because)
+    asked = predict.Prediction("copies", question, options, answer, because, opens=("sky_heads",))
     predict.ask(asked, **_numbers(demo, found), truth=_truth(found))
 
 

@@ -142,6 +142,7 @@ def merges(cut: Cut, asked: bool) -> None:
     pieces.show(
         live.Picture(
             key="merges" if first else "rare",
+            wordless=not first,
             quantity="merges",
             says=_("A word in pieces, from single bytes to the pieces that a model gets."),
             slider=dial.slider(),

@@ -165,6 +165,7 @@ def senses() -> None:
         lines.show(
             live.Picture(
                 key="drift",
+                wordless=True,
                 quantity="cosine.depth",
                 says=_("How alike one word's vectors are, from the table through all blocks."),
             ),
@@ -213,7 +214,7 @@ def guess_blank(text: str) -> str | None:
         )
     question = N_("Guess first: one blank is typed at the end. What does the model say then?")
     values = dict(first=first.token, p=f"{first.p:.1%}", second=second.token, q=f"{second.p:.1%}")
-    return predict.ask(predict.Prediction(BLANK, question, options, answer, because), **values)
+    return predict.ask(predict.Prediction(BLANK, question, options, answer, because, opens=("next_1",)), **values)
 
 
 def whole_way(text: str) -> None:

@@ -179,6 +179,7 @@ def bill(measure: str) -> None:
         lines.show(
             live.Picture(
                 key="bill",
+                wordless=True,
                 quantity=measure,
                 says=_("What reading a text costs, by its length."),
                 slider=LENGTH.slider(),

@@ -21,7 +21,8 @@ UNSURE = "?"
 @dataclass(frozen=True)
 class Prediction:
     """id: its name on this page. options: a word -> English label. answer: one of these words, from core; also: others
-    that are right as well. because: the sentence after each option, and after "?"; it may hold «holes»."""
+    that are right as well. because: the sentence after each option, and after "?"; it may hold «holes». opens: the
+    pictures that are not there before it is answered; a link to one of them asks this first (start/classroom.js)."""
 
     id: str
     question: str
@@ -29,6 +30,7 @@ class Prediction:
     answer: str
     because: dict[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
 
 
 def ask(prediction: Prediction, **values: object) -> str | None:
@@ -42,7 +44,8 @@ def ask(prediction: Prediction, **values: object) -> str | None:
     st.session_state.setdefault("_asked_here", {})[prediction.id] = (prediction, values)
     question = unmarked(_(prediction.question), **values)  # hidden: it is only spoken
     with slide(prediction.id):
-        row = st.container(horizontal=True, vertical_alignment="center")
+        opens = "-".join(("opens", *prediction.opens)) if prediction.opens else None
+        row = st.container(horizontal=True, vertical_alignment="center", key=opens)
         row.markdown(f"**{filled(_(prediction.question), **values)}**", width="content")
         row.segmented_control(
             question,

@@ -10,7 +10,7 @@
   const EDGE = 24;
   const GUESS = "[class*=st-key-question_]";
   const SHEET = 420; // px of a picture on paper
-  const SHOWN = ["lang", "depth", "present", "slide", "hide", "mine", "lesson", "stop"]; // how a page is shown: nothing of its state
+  const SHOWN = ["lang", "depth", "present", "slide", "hide", "mine", "lesson", "stop", "lent"]; // how a page is shown: nothing of its state
   const html = document.documentElement, sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   const word = (name) => (name === "present" && location.pathname.endsWith("/lesson") ? null : new URLSearchParams(location.search).get(name)); // a list of steps is no slide
@@ -75,10 +75,19 @@
     return at ?? 0;
   };
 
-  // A link may name a picture that waits behind a guess. The first open guess is shown in its place, and says its answer;
-  // the step on leads to the picture as soon as it is there, until then to the next open guess.
+  // A link may name a picture that waits behind a guess. The guess that it waits for is shown in its place, and says its
+  // answer; the step on leads to the picture as soon as it is there. Where no guess says that it opens it, all that are
+  // open are shown one after the other.
   let wish = "", awaited = false; // awaited: the step on was asked for before the picture was there
   const open = ({ live, holder }) => !live && !holder.querySelector("[role=radio][aria-checked=true]");
+  const opens = (key) => ({ live, holder }) => {
+    const row = live ? null : holder.querySelector("[class*=st-key-opens-]");
+    return Boolean(row?.className.match(/st-key-opens-[\w-]+/)[0].split("-").includes(key));
+  };
+  const door = (all, key, from = 0) => {
+    const doors = all.filter(opens(key));
+    return doors.length ? doors.find(open) : all.slice(from).find(open);
+  };
   const show = (key) => to((words) => words.set("slide", key));
   const grant = (all) => {
     const wished = all.find(({ key }) => key === wish), now = all[named(all)];
@@ -87,7 +96,7 @@
       awaited = false;
       show(wished.key);
     }
-    const guess = word("slide") && !now && !coming() && all.find(open);
+    const guess = word("slide") && !now && !coming() && door(all, word("slide"));
     if (!guess) return;
     wish = word("slide");
     show(guess.key);
@@ -95,7 +104,7 @@
   const granted = (all, by) => { // the key of the slide that a step leads to, while one is wished for
     awaited = false;
     if (!wish || by < 0) return void (wish = "");
-    const now = all[current(all)], key = (all.find((one) => one.key === wish) ?? all.slice(current(all) + 1).find(open))?.key;
+    const now = all[current(all)], key = (all.find((one) => one.key === wish) ?? door(all, wish, current(all) + 1))?.key;
     awaited = !key && coming();
     if (awaited) return now.key;
     if (!key || key === wish) wish = "";
@@ -111,7 +120,8 @@
   // The box of the sentence that is read: what follows a box reads from it, what stands before all of them reads none.
   // A room may have a box of its own; Home's stands at its end.
   const BOXES = [".st-key-own_words", ".st-key-words"];
-  const spoken = (holder) => {
+  const spoken = ({ holder, live }) => {
+    if (live?.hasAttribute("data-wordless")) return undefined;
     const follows = (box) => box && (box.compareDocumentPosition(holder) & Node.DOCUMENT_POSITION_FOLLOWING || document.querySelector(".stMain .st-key-opening"));
     return BOXES.findLast((name) => follows(document.querySelector(`.stMain ${name}`)));
   };
@@ -129,7 +139,7 @@
   };
 
   const fill = (all, at) => {
-    const { name, holder, live } = all[at], said = spoken(holder), times = larger(), legible = LEGIBLE * times;
+    const { name, holder, live } = all[at], said = spoken(all[at]), times = larger(), legible = LEGIBLE * times;
     html.style.setProperty("--wall", String(times)); // what stands above it grows along: style.css
     const unread = BOXES.filter((box) => box !== said).map((box) => `.stMain ${box}${box}, .stMain ${box}${box} * { visibility: hidden !important; }`);
     const naming = `${called(all[at])} ${unanswered(all[at])} ${unread.join(" ")}`;
@@ -164,7 +174,7 @@
 
   // A handout: the title, the sentence, the signature, the question and its answer. Nothing else, and on white.
   const paper = (all) => {
-    const said = spoken(first(all).holder), kept = ["st-key-title", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
+    const said = spoken(first(all)), kept = ["st-key-title", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
     const these = `:is(${kept.map((name) => `.${name}`).join(", ")})`;
     const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
     if (html.dataset.paper === kept.join()) return;
@@ -209,8 +219,13 @@
     change(url.searchParams);
     history.replaceState(history.state, "", url);
   };
+  // Does a picture that is higher than the screen turn to its next part, or back? (pieces.js)
+  const turned = (slide, by) => slide?.live && !slide.live.dispatchEvent(new CustomEvent("live-turn", { detail: by, cancelable: true }));
+
   const step = (by) => {
-    const all = slides(), wished = granted(all, by), at = wished ? all.findIndex(({ key }) => key === wished) : current(all) + by;
+    const all = slides();
+    if (turned(all[current(all)], by)) return;
+    const wished = granted(all, by), at = wished ? all.findIndex(({ key }) => key === wished) : current(all) + by;
     /** @type {HTMLElement | null} */
     const beyond = document.querySelector(by > 0 ? ".st-key-lesson_next a, .st-key-lesson_begin a" : ".st-key-lesson_back a");
     if (by > 0 && all[at] && !all[at].live) delete html.dataset.told; // another guess, its own answer

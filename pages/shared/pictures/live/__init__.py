@@ -55,6 +55,7 @@ class Common(TypedDict):
     quantity: str
     label: str
     signature: bool
+    wordless: bool
     tools: bool
     save: str
     key: str
@@ -101,10 +102,11 @@ class Picture:
 
     key: its name on the page; another sentence under the same key keeps canvas and slider. quantity: what core calls
     the numbers, and the saved file. says: one sentence for those who cannot see it. captions: what is written under
-    the picture, one line a frame. signature: this is what the page is remembered by. released(name, value): called
-    before the next run for everything the visitor lets go of. redraws: which parts of the page (`part`) follow what is
-    let go of, in this order; else what holds the picture does. room: its height on a wide screen, in pixels, kept
-    free until it is drawn; what stands below does not move then.
+    the picture, one line a frame. signature: this is what the page is remembered by. wordless: it reads no sentence, so
+    in front of a class none stands above it. released(name, value): called before the next run for everything the
+    visitor lets go of. redraws: which parts of the page (`part`) follow what is let go of, in this order; else what
+    holds the picture does. room: its height on a wide screen, in pixels, kept free until it is drawn; what stands below
+    does not move then.
     """
 
     key: str
@@ -113,6 +115,7 @@ class Picture:
     slider: Slider | None = None
     captions: list[str] | None = None
     signature: bool = False
+    wordless: bool = False
     released: Callable[[str, Any], None] | None = None
     redraws: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     room: int = 0
@@ -152,7 +155,7 @@ class Picture:
 
     def _words(self, painter: Painter, meta: Mapping[str, object]) -> dict[str, Any]:
         told = {"painter": painter.script, "quantity": self.quantity, "label": self.says}
-        return told | {"signature": self.signature, **meta}
+        return told | {"signature": self.signature, "wordless": self.wordless, **meta}
 
 
 @dataclass(frozen=True)
@@ -377,7 +380,8 @@ def _undrawn(key: str, word: str) -> None:
 def dial(slider: Slider, *, key: str, released: Callable[[str, Any], None], redraws: tuple[str, ...] = ()) -> None:
     """A slider without a picture, for controls that need core: it streams, and what follows is drawn as it moves.
     redraws: the parts that follow once it rests; until then, what holds it does."""
-    meta = {"painter": DIAL.script, "quantity": slider.name, "label": slider.label, "signature": False, "tools": False}
+    meta = {"painter": DIAL.script, "quantity": slider.name, "label": slider.label, "signature": False}
+    meta |= {"wordless": False, "tools": False}
     streams = replace(slider, stream=True)
     mount(DIAL, key, meta, {}, slider=streams, released=released, redraws={slider.name: redraws})
 

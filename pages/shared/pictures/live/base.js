@@ -27,6 +27,7 @@ import { Scale, sentences } from "./numbers.js";
  * @property {string} quantity
  * @property {string} label
  * @property {boolean} signature
+ * @property {boolean} wordless
  * @property {boolean} tools
  * @property {string} save
  * @property {string} key
@@ -170,6 +171,7 @@ export class View {
       this.root.dataset.quantity = meta.quantity;
       this.root.dataset.key = meta.key;
       this.root.toggleAttribute("data-signature", Boolean(meta.signature));
+      this.root.toggleAttribute("data-wordless", Boolean(meta.wordless));
       this.root.setAttribute("aria-label", meta.label);
       this.showDial(meta.slider);
       this.showTools(meta);
@@ -264,8 +266,9 @@ export class View {
 
   resize(force = false) {
     const width = Math.floor(this.root.clientWidth);
-    if (!this.meta || !width || (!force && width === this.width)) return;
+    if (!this.meta || (!force && width === this.width)) return;
     this.width = width;
+    if (!width) return; // hidden, or no room yet: laid out once there is
     this.ratio = Math.min(3, window.devicePixelRatio || 1) * this.zoom;
     this.keepNote();
     this.ceiling = this.room - (this.root.offsetHeight - this.picture.offsetHeight);
@@ -298,8 +301,8 @@ export class View {
   }
 
   draw() {
-    this.painter.draw?.(this);
-    this.late = false;
+    this.late = !this.width; // nothing was laid out yet
+    if (!this.late) this.painter.draw?.(this);
     this.tell();
   }
 
@@ -307,7 +310,7 @@ export class View {
     const { slider, captions } = this.meta;
     if (slider && this.range) write(this.value, slider.shown[this.frame]);
     if (captions) write(this.note, captions[this.frame] ?? captions[0]);
-    if (this.tip) this.showTip();
+    if (this.tip && this.width) this.showTip();
     this.describe();
   }
 

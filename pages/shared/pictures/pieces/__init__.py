@@ -127,5 +127,6 @@ def _words() -> dict[str, str]:
         "rank": _("{text}\nid = rank {id}\nbytes {bytes}"),
         "bare": _("{text}\nbytes {bytes}"),
         "more": _("… and {n} more"),
+        "below": _("↓ {n} more below"),
         "keys": _("Arrow keys move from piece to piece."),
     }

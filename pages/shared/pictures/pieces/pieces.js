@@ -1,6 +1,6 @@
 // A text in pieces: boxes that wrap like words, an id under each, the same bytes lit up in every strip.
 
-import { clip, sized, staged, svgOf, within } from "../live/base.js";
+import { clip, hide, make, sized, staged, svgOf, within, write } from "../live/base.js";
 import { escaped, fill, quoted } from "../live/numbers.js";
 
 /** @typedef {import("../live/base.js").Colours} Colours */
@@ -21,13 +21,17 @@ import { escaped, fill, quoted } from "../live/numbers.js";
  */
 /** @typedef {import("../live/base.js").Common & Own} Meta */
 
-const BAR = 18, TIP = 74; // px of a scroll bar, and of what is said of a piece
+const BAR = 18, TIP = 74, BELOW = 32; // px of a scroll bar, of what is said of a piece, of what stands below
 const INSIDE = 6, BOX = 27, NUMBER = 15, BETWEEN = 7, HEADING = 22, LINE = 20, APART = 12;
 
 /** @type {import("../live/base.js").Painter<Meta>} */
 const PIECES = {
   build(view) {
     staged(view);
+    view.beyond = make("div", { class: "note", hidden: true });
+    view.picture.append(view.beyond);
+    view.stage.addEventListener("scroll", () => PIECES.count(view));
+    view.root.addEventListener("live-turn", (event) => PIECES.turn(view, /** @type {CustomEvent} */ (event).detail) && event.preventDefault());
   },
 
   // Where every box stands, in every strip. The picture is as high as its highest frame, so that nothing jumps.
@@ -35,9 +39,48 @@ const PIECES = {
     PIECES.fit(view, view.width);
     const scrolls = view.zoom > 1 && view.high > view.ceiling; // in front of a class words stay large: what is too much scrolls
     if (scrolls) PIECES.fit(view, view.width - BAR);
-    Object.assign(view.stage.style, { maxHeight: scrolls ? `${Math.max(view.ceiling, BOX + HEADING)}px` : "", overflow: scrolls ? "hidden auto" : "" });
     view.scrolls = scrolls;
     view.pen = sized(view.canvas, view.across, view.high, view.ratio);
+    hide(view.beyond, !scrolls);
+    view.stage.style.overflow = scrolls ? "hidden auto" : "";
+    view.picture.style.minHeight = scrolls ? `${view.ceiling}px` : ""; // nothing jumps from part to part
+    if (!scrolls) return void (view.stage.style.maxHeight = "");
+    const parts = PIECES.parts(view);
+    PIECES.show(view, parts[PIECES.at(view, parts)]);
+  },
+
+  // What is shown at a time of what scrolls: as many whole strips as there is room for.
+  parts(view) {
+    const room = Math.max(view.ceiling - BELOW, BOX + HEADING), strips = view.meta.slider ? [{ top: 0, high: view.high }] : view.laid;
+    const found = [];
+    for (const { top, high } of strips) {
+      const last = found.at(-1), end = top + high;
+      if (last && end - last.top <= room) last.high = end - last.top;
+      else for (let from = top; from < end; from += room) found.push({ top: from, high: Math.min(room, end - from) });
+    }
+    return found;
+  },
+
+  show(view, part) { // one of them
+    view.stage.style.maxHeight = `${part.high}px`;
+    view.stage.scrollTop = part.top;
+    PIECES.count(view);
+  },
+
+  count(view) { // the strips that end below the edge
+    const { scrollTop, clientHeight } = view.stage, edge = scrollTop + clientHeight + 1;
+    const n = view.meta.slider ? 0 : view.laid.filter(({ top, high }) => top + high > edge).length;
+    if (view.scrolls) write(view.beyond, n ? fill(view.meta.words.below, { n }) : "");
+  },
+
+  at(view, parts) { // which of them is shown
+    return Math.max(0, parts.findLastIndex(({ top }) => top <= view.stage.scrollTop + 1));
+  },
+
+  turn(view, by) { // a clicker leads to the next of them
+    const parts = view.scrolls ? PIECES.parts(view) : [], next = parts[PIECES.at(view, parts) + by];
+    if (next) PIECES.show(view, next);
+    return Boolean(next);
   },
 
   fit(view, across) {
