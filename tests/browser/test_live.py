@@ -5,6 +5,7 @@ from bisect import bisect
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from core.lab import head, text
 from pages.shared.pictures import palette
@@ -253,9 +254,7 @@ DRAWN = """() => {
 
 @pytest.mark.parametrize("path", ["/attention", "/softmax"])
 def test_a_picture_without_room_follows_once_there_is_some(visitor, path):
-    visit = visitor(
-        viewport={"width": 1301, "height": 901}
-    )  # a tab that no other test uses again: its start stays changed
+    visit = visitor(viewport={"width": 1301, "height": 901})  # no other test's tab: its start stays changed
     visit.page.add_init_script(f"addEventListener('DOMContentLoaded', () => {{ {NO_ROOM} }})")
     page = visit.open(path, ready=".st-key-title h1").page
     move = "(s) => { s.value = s.max; s.dispatchEvent(new Event('input', { bubbles: true })); }"
@@ -263,4 +262,21 @@ def test_a_picture_without_room_follows_once_there_is_some(visitor, path):
     visit.check()
     page.evaluate(ROOM)
     page.wait_for_function(DRAWN)
+    visit.check()
+
+
+# Another picture of the page answers that a hand is on its slider, at the fourth stop.
+ANSWERS = """addEventListener('live-asks', ({ detail: name }) => {
+  const stops = {stops};
+  dispatchEvent(new CustomEvent('live-together', { detail: { from: null, name, stops, frame: 3 } }));
+});"""
+
+
+def test_a_picture_that_is_mounted_under_a_hand_follows_it(visitor):
+    """It knows its numbers before it is told where the hand is."""
+    visit = visitor(viewport={"width": 1302, "height": 902})
+    visit.page.add_init_script(ANSWERS.replace("{stops}", str(len(head.TEMPERATURES))))
+    visit.open(ATTENTION)
+    for picture in (visit.signature(), visit.page.locator(".st-key-next .live")):
+        expect(picture.locator("input[type=range]")).to_have_value("3")
     visit.check()

@@ -177,13 +177,13 @@ export class View {
       this.showTools(meta);
       for (const [name, value] of Object.entries(meta.state ?? {})) this.receive(name, value);
       this.remember();
-      if (meta.slider?.together) window.dispatchEvent(new CustomEvent(ASKS, { detail: meta.slider.name }));
       this.painter.update?.(this);
       if (this.cursor !== null && !this.painter.exists?.(this, this.cursor)) this.cursor = null;
       if (this.stage) this.showStage();
     }
     if (meta.slider?.stream) this.answered(meta.slider.seq);
     this.resize(fresh || looks);
+    if (fresh && meta.slider?.together) window.dispatchEvent(new CustomEvent(ASKS, { detail: meta.slider.name })); // drawn: it can follow
     this.host?.toggleAttribute("data-drawn", true); // a page that arrives waits for it: start/calm.js
     if (fresh) window.dispatchEvent(new Event("live-drawn"));
   }
