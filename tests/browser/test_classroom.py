@@ -533,6 +533,9 @@ def test_a_clicker_turns_a_picture_that_is_higher_than_the_screen_and_it_says_ho
         assert page.evaluate(SHOWN) == ["sides"]
         page.keyboard.press("PageDown")
     page.wait_for_function(f"() => ({SHOWN})().join() !== 'sides'")
+    page.keyboard.press("PageUp")
+    page.wait_for_function(f"() => ({SHOWN})().join() === 'sides'")
+    assert left.inner_text() == "", "back at the part that was left"
     visit.check()
 
 

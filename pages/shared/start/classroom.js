@@ -232,6 +232,7 @@
     if (at >= 0 && at < all.length) to((words) => words.set("slide", all[at].key));
     else if (!coming()) beyond?.click(); // the next stop of the lesson
     look();
+    if (by < 0) turned(all[at], Infinity); // back where it was left: at its last part
   };
   const leave = () => {
     wish = "";

@@ -77,8 +77,8 @@ const PIECES = {
     return Math.max(0, parts.findLastIndex(({ top }) => top <= view.stage.scrollTop + 1));
   },
 
-  turn(view, by) { // a clicker leads to the next of them
-    const parts = view.scrolls ? PIECES.parts(view) : [], next = parts[PIECES.at(view, parts) + by];
+  turn(view, by) { // a clicker leads to the next of them, Infinity to the last
+    const parts = view.scrolls ? PIECES.parts(view) : [], next = parts[by === Infinity ? parts.length - 1 : PIECES.at(view, parts) + by];
     if (next) PIECES.show(view, next);
     return Boolean(next);
   },
