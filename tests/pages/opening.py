@@ -21,9 +21,6 @@ def open_page(file, **query):
     in the address; any other word is a guess made before."""
     query = {"depth": "all"} | query
     app = AppTest.from_file(APP, default_timeout=240)  # whatever else the machine is at
-    if "lang" in query:
-        app.query_params["lang"] = query["lang"]
-    app.run()
     app.query_params.update({word: said for word, said in query.items() if word in WORDS})
     app.session_state["_guesses"] = {topic_of(file): {id: guess for id, guess in query.items() if id not in WORDS}}
     return app.switch_page(f"pages/{file}.py").run()
