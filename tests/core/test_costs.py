@@ -198,6 +198,14 @@ def test_products_equal_pytorchs_own_flop_counter(config):
     assert counter.get_total_flops() == pytest.approx(float(ours) + rotation, abs=rotation)
 
 
+@pytest.mark.parametrize("config", FAMILIES, ids=lambda c: c["model_type"])
+def test_cells_are_those_of_the_attention_matrices_of_a_real_model(config):
+    with torch.no_grad():
+        maps = real(config)(torch.zeros(1, 9, dtype=torch.long), output_attentions=True).attentions
+    one, every = costs.cells(ModelConfig.from_hf(config), 9)
+    assert (one, every) == (maps[0][0, 0].numel(), sum(layer.numel() for layer in maps))
+
+
 def test_experts_cost_what_a_token_meets():
     moe = dict(model_type="mixtral", **SMALL, num_key_value_heads=2, num_local_experts=5, num_experts_per_tok=2)
     row = costs.forward(costs.Work(ModelConfig.from_hf(moe)), texts=(10,))[0]
