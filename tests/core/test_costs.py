@@ -1,5 +1,6 @@
 """What models cost: against real modules, PyTorch's own FLOP counter and autograd, published numbers, and arithmetic."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -152,6 +153,23 @@ def test_every_frame_is_the_product(id, setting):
         assert float(found.variants[i, names.index(mine)]) == float(talk.cache(found.stops[i]))
     even = talk.even()
     assert even is None or even in found.stops
+
+
+@pytest.mark.parametrize("id", CONFIG)
+def test_every_preset_s_slider_goes_beyond_its_break_even_in_any_precision(id):
+    for weights, cache in itertools.product(costs.PRECISIONS, repeat=2):
+        talk = costs.Talk(CONFIG[id], weights_in=weights, cache_in=cache)
+        even, stops = talk.even(), costs.lengths(talk)
+        assert even is None or (even in stops and stops[-1] > even), (weights, cache)
+
+
+def test_a_cache_of_next_to_nothing_makes_no_endless_slider():
+    """DeepSeek-V3 with two numbers a layer and token: as much as its weights after 40 billion tokens."""
+    talk = costs.Talk(replace(V3, mla=replace(V3.mla, kv_rank=1, d_rope=1)), weights_in="fp32", cache_in="int4")
+    stops = costs.lengths(talk)
+    assert talk.even() > 4e10
+    assert 2**27 < stops[-1] < 2**28
+    assert len(stops) == 4 * (28 - 7), "four to an octave, from 128 tokens"
 
 
 def test_a_sliding_window_stops_the_cache():
