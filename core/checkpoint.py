@@ -159,9 +159,9 @@ def _source(config: ModelConfig, name: str) -> tuple[str, Callable[[Tensor], Ten
     """Where the checkpoint keeps core's tensor `name`, and what has to be done to it."""
     gpt2 = config.family == "gpt2"
     if not name.startswith("blocks."):
-        top = {"embed": "wte", "pos_embed": "wpe", "norm": "ln_f", "head": "lm_head"} if gpt2 else {}
+        own = {"embed": "wte", "pos_embed": "wpe", "norm": "ln_f"} if gpt2 else {"embed": "embed_tokens"}
         part, kind = name.rsplit(".", 1)
-        return f"{top.get(part, {'embed': 'embed_tokens', 'head': 'lm_head'}.get(part, part))}.{kind}", _same
+        return f"{(own | {'head': 'lm_head'}).get(part, part)}.{kind}", _same
     _, layer, rest = name.split(".", 2)
     part, kind = rest.rsplit(".", 1)
     if not gpt2:

@@ -197,11 +197,12 @@ class Talk:
 
 
 def lengths(talk: Talk) -> tuple[int, ...]:
-    """Stops: four to an octave from 128 tokens, far enough to pass break-even, and break-even itself."""
+    """Stops: four to an octave from 128 tokens, far enough to pass break-even, and break-even itself. They end below
+    2**28 tokens, whatever the cache: where one token leaves next to nothing, the bars meet beyond."""
     even = talk.even()
     top = min(max(2**20, 4 * (even or 1)), 2**27)
     stops = {round(2 ** (k / 4)) for k in range(28, 4 * top.bit_length())}
-    return tuple(sorted(stops | ({even} if even and even < 2**27 else set())))
+    return tuple(sorted(stops | ({even} if even and even < max(stops) else set())))
 
 
 @dataclass(frozen=True)

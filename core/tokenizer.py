@@ -209,11 +209,8 @@ def cut_by(tokenizer: Tokenizer, text: str) -> tuple[Piece, ...]:
         start, end = at[first], at[last]
         if piece.data == b" " and (not pieces or pieces[-1].kind == "special"):
             end = start  # the added blank alone stands for nothing in the text
-        elif (
-            BYTE.fullmatch(token) and end - start > 1
-        ):  # the bytes of one character all come with its place: they follow it
-            before = pieces[-1] if pieces else None
-            start = before.end if before and start <= before.start and before.end < end else start
+        elif BYTE.fullmatch(token) and end - start > 1:
+            start = pieces[-1].end  # the bytes of one character all come with its place; before the first stands `<s>`
             end = start + 1
         pieces.append(replace(piece, start=start, end=end))
     return tuple(pieces)

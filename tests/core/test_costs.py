@@ -1,5 +1,6 @@
 """What models cost: against real modules, PyTorch's own FLOP counter and autograd, published numbers, and arithmetic."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -154,6 +155,23 @@ def test_every_frame_is_the_product(id, setting):
     assert even is None or even in found.stops
 
 
+@pytest.mark.parametrize("id", CONFIG)
+def test_every_preset_s_slider_goes_beyond_its_break_even_in_any_precision(id):
+    for weights, cache in itertools.product(costs.PRECISIONS, repeat=2):
+        talk = costs.Talk(CONFIG[id], weights_in=weights, cache_in=cache)
+        even, stops = talk.even(), costs.lengths(talk)
+        assert even is None or (even in stops and stops[-1] > even), (weights, cache)
+
+
+def test_a_cache_of_next_to_nothing_makes_no_endless_slider():
+    """DeepSeek-V3 with two numbers a layer and token: as much as its weights after 40 billion tokens."""
+    talk = costs.Talk(replace(V3, mla=replace(V3.mla, kv_rank=1, d_rope=1)), weights_in="fp32", cache_in="int4")
+    stops = costs.lengths(talk)
+    assert talk.even() > 4e10
+    assert 2**27 < stops[-1] < 2**28
+    assert len(stops) == 4 * (28 - 7), "four to an octave, from 128 tokens"
+
+
 def test_a_sliding_window_stops_the_cache():
     mistral = CONFIG["mistral-7b"]
     alone = costs.Talk(mistral)
@@ -196,6 +214,14 @@ def test_products_equal_pytorchs_own_flop_counter(config):
     ours = row.sum() - row[costs.STEPS.index("softmax")]
     rotation = 0 if config["model_type"] == "gpt2" else 2 * n * ModelConfig.from_hf(config).head_dim // 2
     assert counter.get_total_flops() == pytest.approx(float(ours) + rotation, abs=rotation)
+
+
+@pytest.mark.parametrize("config", FAMILIES, ids=lambda c: c["model_type"])
+def test_cells_are_those_of_the_attention_matrices_of_a_real_model(config):
+    with torch.no_grad():
+        maps = real(config)(torch.zeros(1, 9, dtype=torch.long), output_attentions=True).attentions
+    one, every = costs.cells(ModelConfig.from_hf(config), 9)
+    assert (one, every) == (maps[0][0, 0].numel(), sum(layer.numel() for layer in maps))
 
 
 def test_experts_cost_what_a_token_meets():

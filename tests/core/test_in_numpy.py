@@ -33,6 +33,12 @@ def test_a_block_is_torchs_encoder_layer():
         np.testing.assert_allclose(block(x), layer(torch.tensor(x)).numpy(), atol=1e-10)
 
 
+@pytest.mark.parametrize("large", [0.0, 1e4, -1e4])
+def test_softmax_is_torchs_however_large_the_scores(large):
+    scores = np.random.RandomState(6).randn(3, 5) + large
+    np.testing.assert_allclose(in_numpy.softmax(scores), torch.tensor(scores).softmax(-1).numpy(), rtol=1e-12)
+
+
 def test_attention_with_a_mask_is_torchs():
     q, k, v = np.random.RandomState(5).randn(3, 2, 4, 6, 8)
     allowed = np.tri(6, dtype=bool)

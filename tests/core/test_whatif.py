@@ -87,6 +87,16 @@ def test_without_rotation_every_angle_is_zero(pair):
     np.testing.assert_array_equal(trace["block1.q_rot"].value, trace["block1.q"].value)
 
 
+@torch.inference_mode()
+def test_where_nobody_is_left_to_take_over_a_weight_it_is_only_lost(pair):
+    """The first token sees itself alone: its one weight cut, nothing else in its row could grow, and the row is empty."""
+    ours = pair[1]
+    lost, shared = (Change(cut=(1, 2, 0, 0), share=on).trace(ours.config.head_dim, None) for on in (False, True))
+    np.testing.assert_array_equal(ours(IDS, trace=shared), ours(IDS, trace=lost))
+    assert shared["block1.weights"].value[2, 0].tolist() == [0.0] * len(IDS)
+    assert not shared["block1.z"].value[2, 0].any()
+
+
 def untouched(model):
     trace = Trace()
     model.stream(IDS, trace=trace)

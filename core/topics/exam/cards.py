@@ -14,6 +14,7 @@ import torch
 
 from core import costs, counting, tokenizer
 from core.attention import attention
+from core.in_numpy import softmax
 from core.lab import subject
 from core.lab.memory import kept
 from core.lab.text import Text, folder
@@ -132,8 +133,7 @@ def _attention(sheet: Sheet) -> Facts:
     for layer in range(sheet.config.n_layers):
         scores = sheet.of(layer, "scores")[:, -1].astype(np.float64)
         for found, by in ((scaled, math.sqrt(d)), (plain, 1.0)):
-            powers = np.exp(scores / by - (scores / by).max(-1, keepdims=True))
-            found += list((powers / powers.sum(-1, keepdims=True)).max(-1))
+            found += list(softmax(scores / by).max(-1))
     return dict(d=d, root=math.sqrt(d), scaled=float(np.mean(scaled)), plain=float(np.mean(plain)))
 
 
@@ -197,9 +197,7 @@ def _exam(sheet: Sheet) -> Facts:
     leaks, ahead = [], np.triu(np.ones((sheet.n, sheet.n), bool), 1)
     for layer in range(sheet.config.n_layers):
         scores = np.where(ahead, 0.0, sheet.of(layer, "scaled").astype(np.float64))
-        powers = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = powers / powers.sum(-1, keepdims=True)
-        leaks.append((weights * ahead).sum(-1))
+        leaks.append((softmax(scores) * ahead).sum(-1))
     return dict(leak=100 * float(np.mean(leaks)), cells=int(ahead.sum()))
 
 

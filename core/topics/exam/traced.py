@@ -197,7 +197,7 @@ def _nucleus(sheet: Sheet, rng: random.Random) -> Made | None:
             count = int((np.cumsum(likely) < cut).sum()) + 1
             if 2 <= count <= MOST and np.abs(sums - cut).min() > EDGE:
                 values = dict(word=sheet.names[place], cut=f"{cut:g}", plus=" + ".join(shown[:count]))
-                values |= dict(listed=" · ".join(shown[: min(count + 2, MOST + 1)]))
+                values |= dict(listed=" · ".join(shown[: count + 2]))
                 values |= dict(total=said(float(sums[count - 1])), before=said(float(sums[count - 2])))
                 state = (("cut_kind", "top_p"), ("cut_place", str(place)), ("cut_top_p", f"{cut:g}"))
                 return Made(count, values, state=(*state, ("at", "what-may-be-drawn")))

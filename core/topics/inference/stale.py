@@ -7,6 +7,7 @@ all it hears of the others comes out of the cells.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -173,9 +174,9 @@ def alike(text: Text, place: int) -> tuple[int, ...]:
     letters, then other words of the text."""
     model, mine = subject.model(text.subject), text.tokens[place]
     rows = F.normalize(model.embed.weight, dim=-1)
-    near = (rows @ rows[text.ids[place]]).argsort(descending=True)[: 60 * OFFERED].tolist()
+    near = (rows @ rows[text.ids[place]]).argsort(descending=True).tolist()
     same = [i for i in near if i != text.ids[place]]
-    fit = [i for i in same if _like(called(i, text.subject), mine)][:OFFERED] or same[:1]
+    fit = list(islice((i for i in same if _like(called(i, text.subject), mine)), OFFERED)) or same[:1]
     here = [text.ids[i] for i in places(text) if text.tokens[i][0].isupper() == mine[0].isupper()]
     return tuple(dict.fromkeys([*fit, *(i for i in here if i != text.ids[place])]))
 

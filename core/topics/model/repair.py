@@ -277,18 +277,19 @@ def _seen(made: dict[str, Tensor], probs: Tensor) -> _Pass:
 
 def _size(made: Tensor) -> Tensor:
     """(stop,) the root mean square of the finite numbers."""
-    flat = made.flatten(1)
-    real = flat.isfinite()
-    return (flat.where(real, 0.0).square().sum(1) / real.sum(1).clamp_min(1)).sqrt()
+    return (_real(made).square().sum(1) / made.flatten(1).isfinite().sum(1).clamp_min(1)).sqrt()
 
 
 def _away(lines: tuple[Tensor, ...], healthy: tuple[Tensor, ...]) -> Tensor:
     """(stop, line) the length of the difference over the healthy length; minus infinity counts as zero."""
-    pairs = [
-        (a.nan_to_num(0, 0, 0).flatten(1), b.nan_to_num(0, 0, 0).flatten(1))
-        for a, b in zip(lines, healthy, strict=True)
-    ]
+    pairs = zip(map(_real, lines), map(_real, healthy), strict=True)
     return torch.stack([(a - b).norm(dim=1) / b.norm(dim=1).clamp_min(1e-12) for a, b in pairs], 1)
+
+
+def _real(made: Tensor) -> Tensor:
+    """(stop, number) with zero for what is none, as minus infinity under the mask."""
+    flat = made.flatten(1)
+    return flat.where(flat.isfinite(), 0.0)
 
 
 def _followed(probs: np.ndarray, answer: Word, best: tuple[Word, ...]) -> list[int]:

@@ -249,7 +249,8 @@ def cost(text: Text) -> Cost:
     matrices = 2 * sum(p.numel() for b in model.blocks for p in b.parameters() if p.ndim == 2)
     matrices += 2 * model.embed.weight.numel()  # the head, tied or not
     x = torch.randn(len(text), width, generator=torch.Generator().manual_seed(0))
-    pairs = ((LayerNorm(width, 1e-5), RMSNorm(width, 1e-5)), (nn.LayerNorm(width, 1e-5), nn.RMSNorm(width, 1e-5)))
+    eps = model.config.norm_eps
+    pairs = ((LayerNorm(width, eps), RMSNorm(width, eps)), (nn.LayerNorm(width, eps), nn.RMSNorm(width, eps)))
     ours, torchs = ((_timed(layer, x), _timed(rms, x)) for layer, rms in pairs)
     return Cost(OPERATIONS, held, whole, len(every), mine / (mine + matrices), ours, torchs)
 

@@ -9,6 +9,7 @@ from torch import nn
 
 from core.lab import subject
 from core.lab.text import SENTENCE, of, read
+from core.presets import presets
 from core.topics.feedforward import alone, bends, volume
 
 TEXT = of(read(SENTENCE))
@@ -125,6 +126,14 @@ def test_widths_and_shares_are_the_published_ones():
     assert 3 * 4096 * exact == pytest.approx(two)
     assert rounded == 11_008, "as Llama-2-7B has it"
     assert bends.same_size(288)[1] == subject.config().d_ff == 768
+
+
+def test_a_block_s_ffn_is_its_maps_and_at_most_their_biases():
+    of = {preset.name: preset.config for preset in presets().values()}
+    assert {share.maps for share in bends.shares()} == {2, 3}
+    for share in bends.shares():
+        d, f = of[share.name].d_model, of[share.name].d_ff
+        assert 0 <= share.block - share.maps * d * f <= d + f, share.name
 
 
 # ---- each token alone, and whole FFNs ----

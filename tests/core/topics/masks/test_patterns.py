@@ -67,9 +67,15 @@ def test_a_long_text_keeps_the_small_sizes():
     assert patterns.stops("prefix", 44) == tuple(range(1, 45))
 
 
-@pytest.mark.parametrize("size", [-999, -995, 0, 1, 999])
+@pytest.mark.parametrize("size", [-999, -995, -980, -968, 0, 1, 24, 48, 999])
 def test_the_recorded_losses_of_a_reach_are_computed_again(size):
     assert reach.loss(size) == pytest.approx(make_reach_losses.computed(size), rel=1e-4)
+
+
+@pytest.mark.parametrize("step", [64, 96, 128, 192])
+def test_a_reach_beyond_the_longest_story_cuts_nothing(step):
+    assert max(map(len, subject.stories())) < step
+    assert (reach.loss(step - 1000), reach.loss(step)) == (reach.loss(reach.CAUSAL), reach.loss(reach.NONE))
 
 
 def test_looking_ahead_costs_and_so_does_a_short_window():

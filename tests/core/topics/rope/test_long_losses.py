@@ -52,7 +52,7 @@ def test_the_curves_tell_the_story():
     assert outside > 3 * inside
     for method in ("pi", "dynamic", "yarn", "window"):
         assert long_losses.mean(method, 2.5, 512, 640) < inside + 0.8, method
-    assert long_losses.curves().values.shape == (len(FACTORS), len(METHODS), long_losses.TOKENS // BIN)
+    assert long_losses.curves().values.shape == (len(FACTORS), len(METHODS), long_losses.TOKENS / BIN)
     assert long_losses.curves().at[0] == pytest.approx(np.arange(1, BIN + 1).mean())
     with pytest.raises(ValueError, match="steps of 32"):
         long_losses.mean("plain", 1.0, 0, 250)

@@ -87,6 +87,14 @@ def test_the_spectrum_counts_what_pencil_and_paper_count():
     assert small.unseen[0] == sum(256 * 10_000 ** (-i / 24) < 2 * math.pi for i in range(24))
 
 
+@pytest.mark.parametrize("frame", [0, 17, 48])
+def test_trained_as_far_as_it_is_looked_at_a_model_has_seen_every_angle(frame):
+    """At its own base; with a larger one it turns less, so it has seen those too. A smaller one brings new ones."""
+    found = lr.spectrum(lr.Model(128, float(lr.BASES[frame]), lr.REACH))
+    assert set(found.unseen[frame:]) == {0}
+    assert (found.unseen[:frame] > 0).all()
+
+
 def test_curves_are_the_methods_at_every_stop():
     slow, (places, angles) = lr.slowdowns(grown=3.0), lr.far_angles(54)
     stop = 32

@@ -72,6 +72,7 @@ def test_stairs_and_hinges():
         steps = mc.stairs(xs, pieces)
         assert len(np.unique(steps.round(12))) <= pieces
         assert steps[0] == pytest.approx(mc.curve(np.array(0.5 / pieces)))
+        assert steps[-1] == pytest.approx(mc.curve(np.array(1 - 0.5 / pieces))), "the right end is on the last step"
     found = mc.imitated()
     assert found.off["hinges"][47] < found.off["hinges"][23] / 3, "twice the pieces, about a quarter of the error"
     assert found.off["stairs"][47] == pytest.approx(found.off["stairs"][23] / 2, rel=0.2)
