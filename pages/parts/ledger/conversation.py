@@ -212,7 +212,8 @@ def _beside(how: How, dial: controls.Dial, answered: bool) -> None:
     elif told:
         if talk.readers > 1:
             say("That is a text; all of them hold «all».", all=f"{even * talk.readers:,}")
-        st.button(_("Go there"), on_click=dial.keep, args=(even,), key="to_balance")
+        if even in dial.stops:
+            st.button(_("Go there"), on_click=dial.keep, args=(even,), key="to_balance")
     both = float(talk.weights + talk.cache(length))
     count = max(1, math.ceil(both / how.device.memory))
     numbers = dict(length=f"{length:,}", both=as_bytes(both), memory=as_bytes(how.device.memory))
