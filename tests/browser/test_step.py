@@ -67,3 +67,12 @@ def test_a_click_on_a_link_does_not_have_the_whole_page_styled_anew(visitor):
     styled = [event["args"].get("elementCount", 0) for event in events if event["name"] == "UpdateLayoutTree"]
     assert max(styled) > 50, "something is"
     assert max(styled) < 0.75 * page.locator("*").count()
+
+
+def test_a_page_that_opens_is_styled_a_few_times_and_not_with_every_picture(visitor):
+    visit = visitor().open("/norms?depth=all&norm_x=1", ready="[data-signature] canvas")
+    events = traced(visit.page, lambda: visit.open("/norms?depth=all", ready="[data-signature] canvas"))
+    styled = [event["args"].get("elementCount", 0) for event in events if event["name"] == "UpdateLayoutTree"]
+    every, pictures = (visit.page.locator(f"css:light={one}").count() for one in ("*", "[data-drawn]"))
+    assert pictures > 15
+    assert sum(styled) < 8 * every
