@@ -35,6 +35,11 @@ FAMILIES = (
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first: at the end the other workers would wait for it."""
+    items.sort(key=lambda one: "long" not in one.keywords)
+
+
 @pytest.fixture(scope="session")
 def pair() -> Callable[[str], Pair]:
     """A family's name -> the same weights in transformers and in core. Nobody writes into them."""

@@ -9,6 +9,8 @@ import time
 from collections import Counter
 from urllib.parse import quote
 
+import pytest
+
 from pages.shared import frame
 from pages.shared.words import WORDS
 
@@ -86,6 +88,7 @@ def hasty(error):
     return "/media/" in error or "Download Button source error" in error
 
 
+@pytest.mark.long
 def test_nothing_a_visitor_does_breaks_a_page(visitor):
     from playwright.sync_api import Error
 

@@ -1,7 +1,5 @@
 """What a picture says of itself to who presents it: which guess it waits for, and whether it reads the sentence."""
 
-from functools import cache
-
 import pytest
 
 from core.lab import text as sentence
@@ -11,7 +9,8 @@ from tests.pages.opening import open_page
 
 FILES = [entry.file for entry in frame.entries()]
 # Where what is read can be seen in no number: it moves only with the hand, or the text is spoken of beside it.
-STILL = {"13_model": {"parts_next"}}
+STILL = {"parts_next"}
+OTHER = "Tom was very thirsty. He wanted to"
 MEASURED = {"clocks"}  # milliseconds: other ones every time
 
 
@@ -39,28 +38,26 @@ def below_the_sentence(app):
     return keys
 
 
-@cache
-def guessed(file, words=sentence.SENTENCE):
-    """The page once everything has been guessed."""
+@pytest.mark.parametrize("file", FILES)
+def test_a_picture_names_the_guess_it_waits_for_and_says_whether_it_reads_the_sentence(file):
     before = open_page(file)
-    after = open_page(file, words=words, **{one.id: "?" for one in asked(before)})
+    guesses = {one.id: "?" for one in asked(before)}
+    after, other = (open_page(file, words=words, **guesses) for words in (sentence.SENTENCE, OTHER))
     assert not after.exception
-    return before, after
+    waits(before, after)
+    reads(after, other)
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_guess_names_the_pictures_that_wait_for_it(file):
-    before, after = (pictures(app).keys() for app in guessed(file))
-    opened = {key for app in guessed(file) for one in asked(app) for key in one.opens}
-    assert after - before <= opened, "a link to it would ask everything"
-    assert not before & opened, "it does not wait"
+def waits(before, after):
+    shut, free = pictures(before).keys(), pictures(after).keys()
+    opened = {key for app in (before, after) for one in asked(app) for key in one.opens}
+    assert free - shut <= opened, "a link to it would ask everything"
+    assert not shut & opened, "it does not wait"
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_picture_that_reads_no_sentence_says_so(file):
-    _before, app = guessed(file)
-    one, other = pictures(app), pictures(guessed(file, "Tom was very thirsty. He wanted to")[1])
-    same = {key for key in one if one[key] == other.get(key)}
+def reads(app, other):
+    one, two = pictures(app), pictures(other)
+    same = {key for key in one if one[key] == two.get(key)}
     wordless = {key for key, (told, _arrays) in one.items() if told["wordless"]}
     assert wordless - MEASURED <= same, "it reads it"
-    assert (same & below_the_sentence(app)) - wordless <= STILL.get(file, set())
+    assert (same & below_the_sentence(app)) - wordless <= STILL

@@ -1,5 +1,6 @@
 """A walk through the house in one session: whatever was chosen, no other page minds, and a page stands as it was left."""
 
+import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from pages.shared import frame
@@ -60,6 +61,7 @@ def goes_to(app, file):
 SHARED = {word for word, one in WORDS.items() if one.shared}
 
 
+@pytest.mark.long
 def test_each_page_stands_as_it_was_left_and_its_link_opens_it_whatever_was_chosen_on_the_others():
     """One walk serves every pair of pages: on the way out the later one is opened after the earlier was changed, on the
     way back the earlier after the later. A walk from each page to all the others ran 300 pages to see the same."""
