@@ -123,7 +123,7 @@ def by_expert(x: Tensor, w: Tensor, to: Tensor) -> Tensor:
 
 def grouped(x: Tensor, w: Tensor, to: Tensor) -> Tensor:
     """Tokens sorted by expert into equal rows of seats, empty ones zero; then one product for all experts at once."""
-    order = to.argsort(stable=True)
+    order = to.argsort()
     counts = torch.bincount(to, minlength=len(w))
     seat = torch.arange(len(x)) - (counts.cumsum(0) - counts)[to[order]]
     rows = x.new_zeros(len(w), int(counts.max()), x.shape[-1])

@@ -194,6 +194,15 @@ def test_each_way_of_pooling_by_hand():
         assert (found.here, found.later, found.other) == pytest.approx(wanted, abs=2e-3), name
 
 
+def test_of_two_tokens_the_first_is_looked_at_and_a_later_word_comes():
+    """Nothing else can be the middle of a text that is to go on by a word."""
+    ids = list(TEXT.ids[:2])
+    x, found = stream(ids), readings.pooled(sentence.Text(TEXT.subject, tuple(ids), TEXT.tokens[:2]))["position"]
+    c = x - x.mean(0)
+    later = (c / np.sqrt((c**2).mean(0) + 1e-5))[0, 0]
+    assert (found.many, found.here, found.later) == pytest.approx((1, 0.0, later), abs=2e-3)
+
+
 def test_every_token_s_largest_number_is_struck():
     found, x = readings.struck(TEXT), subject.untouched(TEXT)["block1.resid_post"].value
     np.testing.assert_array_equal(found.number, np.abs(x).argmax(1))

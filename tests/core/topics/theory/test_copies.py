@@ -116,6 +116,10 @@ def test_heads_are_muted_one_at_a_time():
         on_green = row[[i for i, id in enumerate(text.ids) if id == green]].sum()
         assert found.looks[k, layer, head] == pytest.approx(on_green, abs=1e-5)
     assert found.worst(k)[:2] == [(0, 5), (4, 2)]
+    whole = exactly(" ".join([cp.CLAIM] * 12 + ["The sky is"]))
+    row = subject.run(whole, subject.UNTOUCHED, ("block4.weights",))["block4.weights"].value[2, -1]
+    on_green = row[[i for i, id in enumerate(whole.ids) if id == green]].sum()
+    assert found.looks[12, 4, 2] == pytest.approx(on_green, abs=1e-5), "at the last of twelve copies too"
     assert found.even[k] == pytest.approx(k / len(text))
     assert found.looks[0].max() == 0, "without a copy there is nothing to look at"
 
