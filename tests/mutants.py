@@ -208,7 +208,7 @@ def tests_of(path: str) -> tuple[list[str], ...]:
     near += [tests / "test_stated.py"] if len(inside.parts) == 1 else []
     name = path.removesuffix(".py").replace("/", ".")
     wide = [one for one, imported in _imports().items() if name in imported]
-    room = inside.parts[1] if inside.parts[0] == "topics" else ""
+    room = inside.parts[1] if inside.parts[0] == "topics" else "ledger" if path in LEDGER else ""
     wide += sorted((tests / "topics" / room).glob("test_*.py")) if room else []
     wide += [tests / "test_formulas.py", tests / "topics/test_any_model.py"]
     shown = sorted((ROOT / "tests/pages").glob(f"test_{room}_*.py")) if room else []
