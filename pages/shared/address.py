@@ -125,6 +125,12 @@ def pointed() -> str | None:
     return said
 
 
+def opened() -> list[str]:
+    """The folds that stand open, as the address says it."""
+    said: str | None = passing("open")
+    return said.split(".") if said else []
+
+
 def noted() -> dict[str, Any]:
     """What is noted of the places that an address can point to, from run to run."""
     notes: dict[str, Any] = st.session_state.setdefault("_places", {})
@@ -143,6 +149,11 @@ def put(word: str, text: str | None) -> None:
 def point(name: str | None) -> None:
     """Let the address point there, or nowhere; for callbacks."""
     put("at", name)
+
+
+def open_folds(names: list[str]) -> None:
+    """Let the address say that these folds stand open; for callbacks."""
+    put("open", ".".join(names) or None)
 
 
 def shown(widget: str) -> Any:

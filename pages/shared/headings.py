@@ -18,18 +18,24 @@ def section(english: str) -> None:
 
 
 def fold(english: str, draw: Callable[[], object], count: int | None = None, *, name: str = "") -> None:
-    """A fold, shut unless the address points to it. What is in it is drawn once it is open: shut, it computes nothing
-    and sends nothing. count: of what is in it; name: where a page has several alike."""
+    """A fold, shut unless the address says it is open. What is in it is drawn once it is open: shut, it computes nothing
+    and sends nothing. count: of what is in it; name: where a page has several alike. The others stay as they are:
+    nothing moves away from under the hand that opens this one."""
     label = _(english) if count is None else f"{_(english)} ({count})"
     name = slug(name or english)
     key = f"fold_{name}"
     _drawn().add(name)
+    said = address.pointed() == name or name in address.opened()
 
     def turned() -> None:
-        address.point(name if address.shown(key) else None)
+        pointed, is_open = address.pointed(), bool(address.shown(key))
+        folds = [*address.opened(), *([pointed] if f"fold_{pointed}" in st.session_state else [])]
+        others = [one for one in dict.fromkeys(folds) if one != name]
+        address.open_folds([*others, name] if is_open else others)
+        address.point(name if is_open else None if pointed == name else pointed)
 
     with st.container(key=f"at-{name}"):
-        inside = st.expander(label, expanded=address.pointed() == name, key=key, on_change=turned)
+        inside = st.expander(label, expanded=said, key=key, on_change=turned)
         if inside.open:
             with inside:
                 draw()
@@ -43,6 +49,7 @@ def begin() -> None:
 def seek(arrived: bool) -> None:
     """Once a page is drawn. arrived: with this run, by a link or a reload. A link to what the idea leaves out opens the
     whole page, a step of a lesson as long as it is shown; what stands there neither is said no longer."""
+    _gone()
     name, tried = address.pointed(), address.noted().pop("tried", None)
     if name is None or name in _drawn():
         return
@@ -54,6 +61,12 @@ def seek(arrived: bool) -> None:
     if tried == name:
         address.forget("depth")
         st.rerun()
+
+
+def _gone() -> None:
+    """A fold that does not stand here is not open."""
+    if (said := address.opened()) and (there := [one for one in said if one in _drawn()]) != said:
+        address.open_folds(there)
 
 
 def _drawn() -> set[str]:

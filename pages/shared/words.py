@@ -58,6 +58,7 @@ WORDS: dict[str, Word] = {
     "words": Word(line(LONGEST)),
     "depth": Word(one_of("idea", "all", "teach"), "idea"),
     "at": Word(line(40), None),
+    "open": Word(line(1000), None),  # folds, with a point between them; one that `at` points to is open too
     "present": Word(one_of("0", "1"), "0"),
     "slide": Word(line(80), None),
     "hide": Word(one_of("no", "answers"), "no"),

@@ -55,6 +55,31 @@ def test_a_link_points_to_a_section_or_opens_a_fold(visit, link, seen):
     assert words(page)["at"] == link.partition("at=")[2]
 
 
+def test_a_fold_that_is_opened_shuts_no_other_and_the_address_says_all(visitor):
+    visit = visitor().open("/masks?depth=all", ready="[data-signature] canvas")
+    page = visit.page
+    folds = page.locator("details:has(> summary)")
+    first, second = folds.nth(0), folds.nth(1)
+    for fold in (first, second):
+        fold.locator("summary").click()
+        expect(fold).to_have_attribute("open", "")
+        visit.settle()
+    expect(first).to_have_attribute("open", "")
+    expect(second.locator("summary")).to_be_in_viewport()
+    page.wait_for_url("**open=*.*")
+    page.reload()
+    page.locator("[data-signature] canvas").first.wait_for()
+    visit.settle()
+    for fold in (first, second):
+        expect(fold).to_have_attribute("open", "")
+    first.locator("summary").click()
+    expect(first).not_to_have_attribute("open", "")
+    visit.settle()
+    expect(second).to_have_attribute("open", "")
+    assert "." not in words(page)["open"]
+    visit.check()
+
+
 def test_the_sign_beside_a_heading_gives_its_link(visit):
     page = visit.open("/why").page
     page.locator('a[href="#at-the-bill"]').first.dispatch_event("click")
