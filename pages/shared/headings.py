@@ -25,12 +25,13 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
     name = slug(name or english)
     key = f"fold_{name}"
     _drawn().add(name)
+    _folds().add(name)
     said = address.pointed() == name or name in address.opened()
 
     def turned() -> None:
         pointed, is_open = address.pointed(), bool(address.shown(key))
-        folds = [*address.opened(), *([pointed] if f"fold_{pointed}" in st.session_state else [])]
-        others = [one for one in dict.fromkeys(folds) if one != name]
+        stood = dict.fromkeys([*address.opened(), pointed])
+        others = [one for one in stood if one in _folds() and one != name]
         address.open_folds([*others, name] if is_open else others)
         address.point(name if is_open else None if pointed == name else pointed)
 
@@ -43,7 +44,7 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
 
 def begin() -> None:
     """Nothing stands yet on the page that is about to be drawn."""
-    address.noted()["drawn"] = set()
+    address.noted()["drawn"], address.noted()["folds"] = set(), set()
 
 
 def seek(arrived: bool) -> None:
@@ -65,7 +66,7 @@ def seek(arrived: bool) -> None:
 
 def _gone() -> None:
     """A fold that does not stand here is not open."""
-    if (said := address.opened()) and (there := [one for one in said if one in _drawn()]) != said:
+    if (said := address.opened()) and (there := [one for one in said if one in _folds()]) != said:
         address.open_folds(there)
 
 
@@ -73,6 +74,12 @@ def _drawn() -> set[str]:
     """The names of the sections and folds of the page so far."""
     drawn: set[str] = address.noted().setdefault("drawn", set())
     return drawn
+
+
+def _folds() -> set[str]:
+    """Those of them that are folds."""
+    folds: set[str] = address.noted().setdefault("folds", set())
+    return folds
 
 
 def slug(english: str) -> str:

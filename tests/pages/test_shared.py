@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.attention import SCORES, WEIGHTS
+from core.feedforward import FFN_ACT, FFN_OUT
 from core.trace import Quantity
 from pages.shared import readers
 from pages.shared.pictures import code, figures, live, palette
@@ -18,7 +19,8 @@ from pages.shared.pictures.plane import around
 from pages.shared.text import filled, plain, unmarked
 from tests.pages.opening import open_page, picture
 
-PAGES = Path(__file__).parents[2] / "pages"
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "pages"
 
 
 def test_visitors_text_is_escaped_for_markdown_html_and_latex():
@@ -110,6 +112,18 @@ def test_a_larger_weight_is_always_farther_from_the_paper(theme):
     assert steps[-1] > 7
 
 
+def source_line(source):
+    return (ROOT / source.path).read_text("utf8").splitlines()[source.line - 1]
+
+
+@pytest.mark.parametrize("quantity", [FFN_ACT, FFN_OUT])
+def test_of_several_functions_the_one_that_the_model_runs_is_shown(quantity):
+    """GPT-2's FFN and that of 2017 record the same quantities; the model that ships has a gate."""
+    source = code.where(quantity)
+    assert "F.silu(gate) * up" in source.text
+    assert "F.silu(gate) * up" in source_line(source)
+
+
 def test_the_code_of_a_number_is_the_line_that_records_it():
     source = code.where(WEIGHTS)
     assert source.path == "core/attention.py"
@@ -117,6 +131,7 @@ def test_the_code_of_a_number_is_the_line_that_records_it():
     with open(source.path, encoding="utf8") as file:
         assert "trace(WEIGHTS" in file.read().splitlines()[source.line - 1]
     assert code.where(SCORES).text == source.text
+    assert source.text.splitlines()[source.inside - 1] == source_line(source)
     with pytest.raises(LookupError, match="nowhere"):
         code.where(Quantity("nowhere", "", "", ""))
 

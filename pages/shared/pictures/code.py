@@ -10,6 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.lab import subject
 from core.trace import Quantity
 from pages.shared import headings
 from pages.shared.text import say
@@ -19,16 +20,19 @@ ROOT = Path(__file__).parents[3]
 
 @dataclass(frozen=True)
 class Source:
-    """path: from the top of the repository; line: the line that records the quantity; text: the whole function."""
+    """path: from the top of the repository; line: the line that records the quantity; text: the whole function; inside:
+    which line of it that is, from one on."""
 
     path: str
     line: int
     text: str
+    inside: int
 
 
 @cache
 def where(quantity: Quantity) -> Source:
-    """The first function of core in which `trace(QUANTITY, ...)` stands. Raises LookupError where there is none."""
+    """The function of core in which `trace(QUANTITY, ...)` stands: of several the one that the model that ships runs,
+    else the first. Raises LookupError where there is none."""
     files = sorted((ROOT / "core").rglob("*.py"))
     for path in files:
         text = path.read_text("utf8")
@@ -40,14 +44,21 @@ def where(quantity: Quantity) -> Source:
 
 def _recorded(path: Path, constant: str) -> Source | None:
     text = path.read_text("utf8")
-    call = re.search(rf"\btrace(?:\.later)?\({constant}\b", text)
-    if not call:
+    calls = re.finditer(rf"\btrace(?:\.later)?\({constant}\b", text)
+    found = [text.count("\n", 0, call.start()) + 1 for call in calls]
+    if not found:
         return None
-    line = text.count("\n", 0, call.start()) + 1
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
-    around = max((f for f in functions if f.lineno <= line <= (f.end_lineno or 0)), key=lambda f: f.lineno)
+    tree, runs = ast.parse(text), {type(part).__name__ for part in subject.model().modules()}
+    of_model = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in runs]
+    line = next((one for one in found if any(_holds(node, one) for node in of_model)), found[0])
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _holds(node, line)]
+    around = max(functions, key=lambda f: f.lineno)
     lines = text.splitlines()[around.lineno - 1 : around.end_lineno]
-    return Source(path.relative_to(ROOT).as_posix(), line, "\n".join(lines))
+    return Source(path.relative_to(ROOT).as_posix(), line, "\n".join(lines), line - around.lineno + 1)
+
+
+def _holds(node: ast.ClassDef | ast.FunctionDef, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or 0)
 
 
 def show(quantity: Quantity) -> None:
@@ -55,7 +66,12 @@ def show(quantity: Quantity) -> None:
     source = where(quantity)
 
     def inside() -> None:
-        say("Line «line» of «path»:", line=source.line, path=source.path)
+        say(
+            "Line «line» of «path», line «inside» of what follows:",
+            line=source.line,
+            path=source.path,
+            inside=source.inside,
+        )
         st.code(source.text, language=None, wrap_lines=True)
 
     headings.fold("The code of this number", inside, name=f"code {quantity.name}")
