@@ -41,6 +41,13 @@ def test_an_absent_key_has_the_default_of_its_family(family):
         assert ours.rope_theta == rope["rope_theta"]
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_epsilon_that_is_said_is_read_under_the_name_of_its_family(family):
+    held = json.loads(AutoConfig.for_model(family).to_json_string(use_diff=False))
+    (key,) = {"rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps"} & set(held)
+    assert ModelConfig.from_hf({"model_type": family, key: 0.125}).norm_eps == 0.125
+
+
 @pytest.mark.parametrize("family", ["mixtral", "qwen3_moe", "deepseek_v3"])
 def test_absent_keys_of_experts_have_the_defaults_of_their_family(family):
     theirs, moe = AutoConfig.for_model(family), ModelConfig.from_hf({"model_type": family}).moe

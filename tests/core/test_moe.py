@@ -76,6 +76,8 @@ def test_its_gradient_pushes_the_busiest_expert_down():
 def test_seats_by_hand():
     chosen = F.one_hot(torch.tensor([0, 0, 1, 0, 2, 0, 1, 0]), 4).bool()
     assert load(chosen).tolist() == [0.625, 0.25, 0.125, 0.0]
+    two = torch.stack([chosen, chosen.flip(-1)])
+    assert load(two).tolist() == [[0.625, 0.25, 0.125, 0.0], [0.0, 0.125, 0.25, 0.625]], "each text by itself"
     assert [seats(8, 1, 4, c) for c in (0.5, 1.0, 1.25, 1.5, 4.0)] == [1, 2, 2, 3, 8]
     assert seats(8, 2, 4, 1.0) == 4
     assert seats(20, 1, 4, 1.2) == 6  # 6 in arithmetic, 5.999999 in floating point

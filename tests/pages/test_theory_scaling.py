@@ -1,5 +1,6 @@
 """Scaling and the family on the theory page: what is shown is core's, nothing is told before its guess, links restore."""
 
+import base64
 import json
 
 import numpy as np
@@ -89,12 +90,15 @@ def test_the_law_shows_every_net_and_what_the_pressed_one_writes():
     assert own.nets()[5].writes[0].replace("\n", "↵") in shown
 
 
-def test_the_surface_waits_in_its_fold():
+@pytest.mark.parametrize(("said", "constants"), [({}, sc.PRINTED), ({"constants": "refit"}, sc.REFIT)])
+def test_the_surface_waits_in_its_fold_and_is_that_of_the_constants_chosen(said, constants):
     assert not open_page(PAGE, **GUESSED).get("plotly_chart")
-    app = open_page(PAGE, at="turn-it-loss-over-parameters-and-tokens", constants="refit")
+    app = open_page(PAGE, at="turn-it-loss-over-parameters-and-tokens", **said)
     (chart,) = app.get("plotly_chart")
     spec = json.loads(chart.proto.spec)
     assert [one["type"] for one in spec["data"]] == ["surface", "scatter3d"]
+    valley = np.frombuffer(base64.b64decode(spec["data"][1]["z"]["bdata"]), spec["data"][1]["z"]["dtype"])
+    np.testing.assert_allclose(valley, sc.surface(constants).valley[2] + 0.02, rtol=1e-6)
 
 
 @pytest.mark.parametrize("branch", fm.BRANCHES)

@@ -52,6 +52,10 @@ def test_the_cuts_of_a_step_are_told(theirs):
         kept = int(np.searchsorted(ranked.cumsum(), 0.8) + 1)
         assert abs(step.kept - kept) <= 1
         assert step.drawn[0] == pytest.approx(ranked[0] / ranked[:kept].sum(), rel=1e-2)
+        calm = np.sort(said(theirs, ids))[::-1]
+        assert step.cut == pytest.approx(calm[step.kept :].sum(), abs=1e-4), (
+            "as the model said it, before it was heated"
+        )
         ids.append(step.written.id)
 
 
