@@ -24,6 +24,8 @@ if chosen.source == "sentence":
         parts.examples()
     with text:
         reading = story.box()
+    if address.changed("text", reading.text):  # a link that was cut joins two words of the text before
+        address.forget("cell", "zcell", "origin")
     room = parts.sentence_room(chosen, reading)
     first.prediction(room)
 

@@ -276,3 +276,11 @@ def test_what_a_number_is_made_of_fits_beside_the_picture(step, column):
         at = column  # all fourteen are shown
         assert arrays["values"][..., at, -1] == pytest.approx(getattr(found, step)[13, column], abs=1e-5)
     assert ("Under the sum: the 16 largest of its 48 products" in words(app)) is (step == "scores")
+
+
+def test_a_link_is_cut_in_its_own_text_alone():
+    app = open_page(PAGE, cell="9,3")
+    assert address(app)["cell"] == "9,3"
+    app.text_input(key="words").set_value("The cat sat on the mat and it was very warm").run()
+    assert not app.exception
+    assert "cell" not in address(app)
