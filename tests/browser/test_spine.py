@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.browser import weight
 
 
@@ -116,3 +118,13 @@ def test_one_sign_of_chinese_is_no_word_inside_another(visitor):
     assert any(len(term) > 1 for term, _line in marked)
     assert not [line for term, line in marked if len(term) == 1 and "开头" in line]
     assert "开头" in page.get_by_text("用英文写个故事").inner_text(), "there is one to be mistaken"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_name_of_a_file_is_no_word_of_the_glossary(visitor, lang):
+    page = visitor().open(f"/rope?lang={lang}&depth=all&at=code-angles", ready="[data-signature] canvas").page
+    page.get_by_text("core/rope.py").first.wait_for()
+    around = """() => [...(CSS.highlights.get('term') ?? [])].map((r) => (
+      r.startContainer.data.slice(Math.max(0, r.startOffset - 1), r.endOffset + 3)))"""
+    page.wait_for_function(f"() => ({around})().length > 5")
+    assert not [text for text in page.evaluate(around) if text.startswith("/") or text.endswith(".py")]

@@ -22,9 +22,9 @@
   const pattern = (lang, words) => {
     if (!patterns.has(lang)) {
       const named = Object.keys(words).sort((a, b) => b.length - a.length);
-      const alone = (word) => (word.length > 1 ? escaped(word) : `(?<!\\p{Script=Han})${word}(?!\\p{Script=Han})`); // one sign is part of many words
-      const all = named.map(lang === "zh" ? alone : escaped).join("|");
-      patterns.set(lang, lang === "zh" ? new RegExp(all, "giu") : new RegExp(`(?<![\\w-])(${all})s?(?![\\w-])`, "gi"));
+      const word = (one) => `(?<![\\w/-])${escaped(one)}s?(?![\\w/-]|\\.\\w)`; // no part of another, nor of a file's name
+      const sign = (one) => (one.length > 1 ? escaped(one) : `(?<!\\p{Script=Han})${one}(?!\\p{Script=Han})`); // one sign is part of many words
+      patterns.set(lang, new RegExp(named.map((one) => (/[a-z]/i.test(one) ? word(one) : sign(one))).join("|"), "giu"));
     }
     return patterns.get(lang);
   };
