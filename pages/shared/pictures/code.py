@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -48,13 +49,19 @@ def _recorded(path: Path, constant: str) -> Source | None:
     found = [text.count("\n", 0, call.start()) + 1 for call in calls]
     if not found:
         return None
-    tree, runs = ast.parse(text), {type(part).__name__ for part in subject.model().modules()}
-    of_model = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in runs]
-    line = next((one for one in found if any(_holds(node, one) for node in of_model)), found[0])
+    tree = ast.parse(text)
+    line = found[0] if len(found) == 1 else next(filter(_running(tree), found), found[0])
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _holds(node, line)]
     around = max(functions, key=lambda f: f.lineno)
     lines = text.splitlines()[around.lineno - 1 : around.end_lineno]
     return Source(path.relative_to(ROOT).as_posix(), line, "\n".join(lines), line - around.lineno + 1)
+
+
+def _running(tree: ast.Module) -> Callable[[int], bool]:
+    """Whether a line belongs to a part of the model that ships."""
+    parts = {type(part).__name__ for part in subject.model().modules()}
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in parts]
+    return lambda line: any(_holds(node, line) for node in classes)
 
 
 def _holds(node: ast.ClassDef | ast.FunctionDef, line: int) -> bool:
