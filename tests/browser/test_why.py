@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from tests.browser import weight
 from tests.browser.gestures import PICTURES, WATCH, drag
 
 HOPS = ".live[data-quantity=hops]"
@@ -58,4 +59,16 @@ def test_a_word_can_be_dragged_away_and_the_hops_are_counted(visit):
     page.wait_for_url(re.compile("hop=13"))
     visit.settle()
     assert page.locator(HOPS).locator("input[type=range]").input_value() == "12"
+    visit.check()
+
+
+def test_on_a_telephone_a_word_below_its_box_is_taken_hold_of_too(visitor):
+    visit = visitor(viewport=weight.TELEPHONE).open("/why")
+    canvas = visit.page.locator(HOPS).locator("canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    below = box["y"] + 28 + 40 + 28  # the boxes of the first lane end here
+    visit.page.mouse.click(box["x"] + 1.5 * box["width"] / 14, below + 26)  # Sam, in the second row of names
+    visit.page.wait_for_url(re.compile("hop=12"))
+    visit.settle()
     visit.check()

@@ -128,6 +128,13 @@ def test_the_lines_are_the_gradients_that_core_measured(query, demo):
     np.testing.assert_allclose(values[stop, 3], found.trained, rtol=1e-3)
 
 
+def test_the_trained_line_is_told_with_its_own_numbers():
+    app = open_page(PAGE)
+    line = rec.fading(rec.Demo(sentence.of(READING))).trained
+    assert picture(app, "fading")[0]["captions"][0].endswith(f", trained {line[-1]:.2f}")
+    assert f"it lies between {line[1:].min():.2f} and {line[1:].max():.2f} here" in said(app)
+
+
 @pytest.mark.parametrize("measure", rec.MEASURES)
 def test_the_bill_is_what_core_counts(measure):
     app = open_page(PAGE, bill=measure)

@@ -81,6 +81,6 @@ def published() -> None:
         [lines.Series("BLEU", dots=True)],
         x=lines.Axis(_("heads"), log=True),
         y=lines.Axis("BLEU", low=24.0, high=27.5),  # room for the names above the points
-        marks=tuple((float(r.n_heads), f"h = {r.n_heads} · {r.bleu}") for r in rows),
+        marks=tuple((float(r.n_heads), f"{r.n_heads}: {r.bleu}") for r in rows),
         tall=220,
     )

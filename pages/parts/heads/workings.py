@@ -20,6 +20,8 @@ CLOSER = {
     "fresh": N_("A head that has learned nothing"),
 }
 
+TINTS = ("q", "warn", "v", "a", "k", "attn", "ffn")  # one for each of the first heads
+
 
 def closer(reading: Reading) -> None:
     """One of three at a time."""
@@ -49,6 +51,7 @@ def slabs(reading: Reading) -> None:
         [_("as it is"), _("as squares")],
         [str(i) for i in range(h)],
         high=float(d * d),
+        roles=TINTS + ("quiet",) * max(1, h - len(TINTS)),
     )
     _origins(reading, h, d)
 

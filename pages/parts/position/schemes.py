@@ -73,11 +73,12 @@ def _table() -> None:
         if spine.deep():
             d, n = _width(), controls.pick("Places", po.LENGTHS, 64, key="pe_length")
             prose("position", "waves_of")
-            _code_cell()
         else:
             d, n = (controls.Setting(word).now() for word in ("pe_width", "pe_length"))
     with left:
         st.fragment(_rows)(n, d)
+    if spine.deep():
+        _code_cell()
 
 
 def _rows(n: int, d: int) -> None:

@@ -137,7 +137,7 @@ def _tables(room: Room) -> None:
                     tall=240,
                 ),
             )
-    say("Left the cosines, right the sines, one row a position: made once, used by every head of every block.")
+    say("First the cosines, then the sines, one row a position: made once, used by every head of every block.")
     code.show(rp.COSINES)
 
 

@@ -189,7 +189,13 @@ def kinds(room: Room) -> None:
     for name, at in (("chosen", (room.demo.layer, room.demo.head)), ("swings most", wild), ("swings least", calm)):
         numbers = " | ".join(signed(x[at], 1) for x in (found.start, found.low, found.high))
         lines.append(f"| {at[0]}.{at[1]} · {_(KINDS[name])} | {found.relative[at]:.2f} | {numbers} |")
-    titles = (_("head"), _("swing / (length q × length k)"), _("where it stands"), _("lowest"), _("highest"))
+    titles = (
+        _("head"),
+        _("swing / (length q × length k)"),
+        _("score as it stands"),
+        _("lowest score"),
+        _("highest score"),
+    )
     head = "| " + " | ".join(titles) + " |\n|---|---:|---:|---:|---:|\n"
     left, right = st.columns([1, 1], gap="medium")
     with left:

@@ -62,7 +62,9 @@ def fading(reading: Reading) -> None:
         _fading(found)
     with right:
         far = len(demo.read) - 1
-        prose("why", "fading", n=far + 1, share=f"{1 / (far + 1):.3f}")
+        line = found.trained[1:] if far else found.trained
+        ends = dict(low=_number(line.min()), high=_number(line.max()))
+        prose("why", "fading", n=far + 1, share=f"{1 / (far + 1):.3f}", **ends)
         if len(demo.read) < times * len(reading.ids):
             say("Only the last «n» words are read here: the text is longer.", n=len(demo.read))
 
@@ -70,9 +72,9 @@ def fading(reading: Reading) -> None:
 def _fading(found: rec.Fading) -> None:
     frames, n = found.rnn.shape
     still = [np.broadcast_to(one, (frames, n)) for one in (found.attention, found.trained)]
-    left = _("{n} words back is left: RNN {rnn}, GRU {gru}, attention {attention}")
+    left = _("{n} words back is left: RNN {rnn}, GRU {gru}, attention {attention}, trained {trained}")
     ends = zip(found.rnn[:, -1], found.gru[:, -1], strict=True)
-    last = _number(found.attention[-1])
+    last = dict(attention=_number(found.attention[-1]), trained=_number(found.trained[-1]))
     values = np.stack([found.rnn, found.gru, *still, found.power], 1)
     lines.show(
         live.Picture(
@@ -80,7 +82,7 @@ def _fading(found: rec.Fading) -> None:
             quantity="influence",
             says=_("How strongly the last state answers to a word, by how far back it stands."),
             slider=RADIUS.slider(),
-            captions=[left.format(n=n - 1, rnn=_number(a), gru=_number(b), attention=last) for a, b in ends],
+            captions=[left.format(n=n - 1, rnn=_number(a), gru=_number(b), **last) for a, b in ends],
             released=RADIUS.receive,
         ),
         np.clip(values, 1e-30, 1e30),

@@ -21,6 +21,7 @@ import { fill, quoted, Scale, short } from "../../../shared/pictures/live/number
 /** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
 
 const GAP = 16;
+const TITLE = 20; // px of the line over the product
 const NUMBERS = 30; // a cell this wide has room for its number
 const SPACIOUS = 230; // a corner this wide has room for the running sum
 
@@ -161,10 +162,13 @@ const PRODUCT = {
     pen.lineWidth = 1;
     pen.setLineDash([3, 3]);
     pen.beginPath();
-    pen.moveTo(left + step * sizes3.inner, down + (row + 0.5) * tall);
-    pen.lineTo(right + column * wide, down + (row + 0.5) * tall);
-    pen.moveTo(right + (column + 0.5) * wide, top + step * sizes3.inner);
-    pen.lineTo(right + (column + 0.5) * wide, down + row * tall);
+    const x = right + (column + 1) * wide, y = down + (row + 1) * tall; // between the numbers, and not through the title
+    pen.moveTo(left + step * sizes3.inner, y);
+    pen.lineTo(right + column * wide, y);
+    pen.moveTo(x, top + step * sizes3.inner);
+    pen.lineTo(x, down - TITLE);
+    pen.moveTo(x, down);
+    pen.lineTo(x, down + row * tall);
     pen.stroke();
     pen.setLineDash([]);
   },

@@ -17,7 +17,7 @@ import { quoted } from "../../../shared/pictures/live/numbers.js";
  */
 /** @typedef {import("../../../shared/pictures/live/base.js").Common & Own} Meta */
 
-const LANE = { head: 28, box: 28, arcs: 40, level: 19, gap: 14, note: 24, named: 26 };
+const LANE = { head: 28, box: 28, arcs: 40, level: 19, gap: 14, note: 24, named: 26, row: 17, name: 48, rows: 3 };
 
 /** @type {import("../../../shared/pictures/live/base.js").Painter<Meta>} */
 const LANES = {
@@ -29,7 +29,7 @@ const LANES = {
 
   // In a race nothing can be taken hold of; else the word under a finger is the one whose way is shown.
   stop(view, x, y, down) {
-    if (view.meta.quantity !== "hops" || (down && !view.lanes.some(({ foot }) => y >= foot && y < foot + LANE.box))) return null;
+    if (view.meta.quantity !== "hops" || (down && !view.lanes.some(({ foot }) => y >= foot && y < foot + LANE.box + view.rows * LANE.row))) return null;
     const n = view.meta.tokens.length, distance = n - 1 - Math.floor(x / view.cell);
     return Math.max(1, Math.min(n - 1, distance)) - 1;
   },
@@ -38,14 +38,16 @@ const LANES = {
     const { meta } = view, hops = meta.quantity === "hops";
     view.cell = view.width / meta.tokens.length;
     view.lanes = [];
+    const rows = view.cell < LANE.named ? Math.ceil(LANE.name / view.cell) : 0;
+    view.rows = rows > LANE.rows ? 0 : rows; // boxes too narrow for words have them below, in so many rows
     let y = 0;
     meta.lanes.forEach((_, i) => {
       const levels = hops ? meta.levels[i] : 0;
       const room = hops ? (levels > 1 ? levels * LANE.level + 10 : LANE.arcs) : 2;
       view.lanes.push({ top: y, foot: y + LANE.head + room, levels });
-      y += LANE.head + room + LANE.box + LANE.gap;
+      y += LANE.head + room + LANE.box + view.rows * LANE.row + LANE.gap;
     });
-    view.noted = hops && view.cell < LANE.named; // boxes too narrow for words: the two are named below
+    view.noted = hops && view.cell < LANE.named && !view.rows; // too many words even for that: the two are named below
     view.high = y + (view.noted ? LANE.note : 0);
     view.canvas.style.cursor = hops ? "ew-resize" : "default";
     view.pen = sized(view.canvas, view.width, view.high, view.ratio);
@@ -70,6 +72,7 @@ const LANES = {
       if (view.cell <= 6) LANES.outline(view, lane);
       if (hops) LANES.way(view, lane, i);
       else LANES.shares(view, lane, i);
+      if (view.rows) LANES.names(view, lane);
     });
     if (view.noted) LANES.note(view);
   },
@@ -80,6 +83,20 @@ const LANES = {
     pen.fillStyle = view.ink;
     pen.textAlign = "center";
     pen.fillText(clip(pen, `\u2068${far}\u2069 → \u2068${meta.tokens[n - 1]}\u2069`, view.width), view.width / 2, view.high - LANE.note / 2);
+  },
+
+  // The words below their boxes, one row lower from word to word; the two of a way are bold.
+  names(view, { foot }) {
+    const { pen, meta, rows, cell } = view, last = meta.tokens.length - 1;
+    const start = meta.quantity === "hops" ? last - meta.slider.stops[view.frame] : null;
+    pen.fillStyle = view.ink;
+    pen.textAlign = "center";
+    meta.tokens.forEach((token, t) => {
+      pen.font = `${start !== null && (t === start || t === last) ? "700 " : ""}13px ${view.font}`;
+      const text = clip(pen, token, rows * cell - 4), half = pen.measureText(text).width / 2;
+      const x = Math.max(half, Math.min(view.width - half, LANES.middle(view, t)));
+      pen.fillText(text, x, foot + LANE.box + (t % rows + 0.5) * LANE.row + 2);
+    });
   },
 
   // Of very many words the boxes are too thin to be drawn one by one.

@@ -52,6 +52,7 @@ def show(
         "words": {
             "sees": _(N_("in reach: {n} of {all} tokens")),
             "says": _("the model says"),
+            "named": _("the model says: {word}"),
             "rest": _("all others"),
             "dashed": _("dashed: out of reach"),
             "window": _("window"),

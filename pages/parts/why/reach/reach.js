@@ -132,7 +132,7 @@ const REACH = {
     pen.fillStyle = view.ink;
     if (!view.wide) {
       pen.font = `14px ${view.font}`;
-      pen.fillText(clip(pen, `${sees} · ${meta.words.says}: ${meta.best[f]}`, view.width), 0, view.below - 22);
+      pen.fillText(clip(pen, `${sees} · ${fill(meta.words.named, { word: meta.best[f] })}`, view.width), 0, view.below - 22);
       return;
     }
     const left = view.width * 0.6, top = view.below;
