@@ -221,7 +221,7 @@ def spelled(text: str) -> None:
     kind = controls.choice("Trained with", {k: KINDS[k] for k in net.SHIPPED}, "aux", key="moe_kind")
     found = frame.cached(toy.routing, kind, letters)
     for block in range(net.CONFIG.n_layers):
-        st.markdown(f"{_('Block')} {block}: {_coloured(letters, found.experts[block])}")
+        st.markdown(f"{_('Block {block}:').format(block=block)} {_coloured(letters, found.experts[block])}")
     st.caption(_key())
     prose(
         "feedforward", "spelled", told=f"{frame.cached(toy.explained, kind):.0%}", letters=len(letters), of=net.LENGTH
