@@ -56,7 +56,8 @@ def prediction() -> str | None:
     because = {
         "middle": N_(
             "Of the sizes, «best» parameters: with this budget it reads «best_read» letters and comes to «best_loss» nats. "
-            "The largest reads only «big_read» and stays at «big_loss»; the smallest had read all letters before, where its line ends, and stays at «small»."
+            "The largest reads only «big_read» and stays at «big_loss»; "
+            "the smallest had read all letters before, where its line ends, and stays at «small»."
         ),
         "largest": N_(
             "In the end the largest is best, that is right. But this budget lets it read only «big_read» letters: «big_loss» "
@@ -66,7 +67,10 @@ def prediction() -> str | None:
             "It is the first to have read all letters, that is right. But it has no room for what they teach: «small» nats. "
             "With «best» parameters it is «best_loss»."
         ),
-        "?": N_("«best» parameters, in between: «best_loss» nats. The largest has «big_loss»; the smallest had read all letters before and stays at «small»."),
+        "?": N_(
+            "«best» parameters, in between: «best_loss» nats. The largest has «big_loss»; the smallest had read all letters "
+            "before and stays at «small»."
+        ),
     }
     answer = {0: "smallest", len(race.sizes) - 1: "largest"}.get(best, "middle")
     question = N_(
