@@ -19,7 +19,7 @@ SHARP = controls.Dial("look_sharp", N_("Sharpness"), lk.SHARP, 1.0, shown=tuple(
 BIG = 256  # keys of the dictionary that is asked
 ROLES = ("q", "a", "k")
 HEAD = (5, 1)  # the one that opens: it looks up the receiver in the first sentence
-LAST = 12  # words of a text whose look-ups are drawn
+LAST = 24  # words of a text whose look-ups are drawn
 SENTENCES = ("The bird opened its wings to fly", "In the soup there was a fly")
 BOXES = {"copy_one": N_("One sentence"), "copy_two": N_("Another")}
 LONGEST = 200  # signs of a sentence that is compared
