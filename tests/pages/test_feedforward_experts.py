@@ -1,7 +1,6 @@
 """The sections on experts of the page on FFNs: what they show is core's, and no answer stands before its guess."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -74,10 +73,12 @@ def test_seats_hold_what_came(whole):
 
 def test_letters_stand_on_the_ground_of_their_expert(whole):
     for kind, app in (("aux", whole), ("none", open_page(PAGE, **GUESSED, moe_kind="none"))):
-        runs = re.findall(r"-background\[(.*?)\]([₁₂₃₄₅₆₇₈])", words(app).replace("\\", ""))
-        seen = [("₁₂₃₄₅₆₇₈".index(sign), letter) for text, sign in runs for letter in text.replace("␣", " ")]
-        experts = toy.routing(kind, sentence.SENTENCE).experts
-        assert seen == [(e, a) for block in experts for e, a in zip(block.tolist(), sentence.SENTENCE, strict=True)]
+        meta, arrays = picture(app, "moe_letters")
+        assert ["".join(strip["names"]).replace("␣", " ") for strip in meta["strips"]] == [sentence.SENTENCE] * 2
+        np.testing.assert_array_equal(arrays["values"], toy.routing(kind, sentence.SENTENCE).experts.reshape(1, -1))
+        for theme in ("light", "dark"):
+            grounds = {meta["colours"][theme][f"kind{e}"] for e in range(net.EXPERTS)}
+            assert len(grounds) == net.EXPERTS, "each expert has a ground of its own"
     (chart,) = whole.get("plotly_chart")
     flow = json.loads(chart.proto.spec)["data"][0]
     assert (flow["type"], sum(flow["link"]["value"])) == ("sankey", len(sentence.SENTENCE))

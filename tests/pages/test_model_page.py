@@ -70,6 +70,7 @@ def test_the_parts_that_are_switched_on_are_those_of_the_address(on):
         shown = arrays["values"][0, parts.LINES.index(name)]
         assert np.isnan(shown) if row[1] == "off" else shown == pytest.approx(size, rel=1e-6)
     off = {row[0] for row in meta["rows"] if row[1] == "off"}
+    assert off == {row[0] for row in meta["rows"] if row[6]}, "on a telephone the mark is drawn where the bar would be"
     assert off == {
         line
         for part, lines in (("norms", ("norm1", "norm2")), ("attention", ("attn_out",)), ("ffn", ("ffn_out",)))

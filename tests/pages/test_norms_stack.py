@@ -34,6 +34,17 @@ def test_skips_at_every_strength():
     assert "2.03" in meta["captions"][switches.STRENGTHS.index(0.9)]
 
 
+def test_batches_wait_with_what_is_guessed():
+    fold = dict(depth="all", at="how-many-texts-at-once")
+    for guessed, names in ((GUESSES, [*stacks.ARRANGED]), ({}, [name for name in stacks.ARRANGED if name != "skips"])):
+        meta, arrays = picture(open_page(PAGE, **fold, **guessed), "norm_batch")
+        rows = depth.batches()[
+            stacks.BATCHES.index(stacks.TEXTS), [list(stacks.ARRANGED).index(name) for name in names]
+        ]
+        close(arrays["values"], np.clip(rows, 1e-24, 1e24))
+        assert len(meta["series"]) == len(names)
+
+
 def test_the_stack_waits_with_what_is_guessed():
     meta, arrays = picture(open_page(PAGE, depth="idea"), "norm_stack")
     rows = [list(stacks.ARRANGED).index(name) for name in ("pre", "post", "neither")]

@@ -36,7 +36,14 @@ def test_the_chosen_head_is_looked_into():
     app = open_page(PAGE, look_head="4,2")
     found = lk.found(lk.Demo(SENTENCE, 4, 2))
     meta, arrays = picture(app, "look_rows")
-    np.testing.assert_allclose(arrays["values"], found.share[:, -12:], rtol=1e-5)
+    np.testing.assert_allclose(arrays["values"], found.share[:, 1:], rtol=1e-5)  # all but <s>, which has only itself
+    at, rows = lk.at_one(), arrays["values"].shape[1]
+    away = f"{found.away[at, -rows:].mean():.0%}"
+    assert (
+        f"last {rows} words: {arrays['values'][at].mean():.0%} on the best key, z is {away} away"
+        in meta["captions"][at]
+    )
+    assert f"{away} away from the value of its best key, mean of the last {rows} words" in words(app)
     assert meta["names"][-1] == f"to → {SENTENCE.names[found.best[-1]]}"
     _meta, arrays = picture(app, "look_heads")
     np.testing.assert_allclose(arrays["values"], lk.heads(SENTENCE), rtol=1e-5)

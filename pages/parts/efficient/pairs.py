@@ -57,7 +57,7 @@ def prediction() -> None:
     }
     because = {
         "window": N_(
-            "8 neighbours are «few» of all pairs and cost «near» nats; 64 random words are «some» and cost «random»; every "
+            "8 neighbours are «few» of the allowed pairs and cost «near» nats; 64 random words are «some» and cost «random»; every "
             "second word is «half» and costs «second»: worse than reading nothing but oneself, «alone». All: «whole»."
         ),
         "random": N_(
@@ -65,7 +65,7 @@ def prediction() -> None:
             "them rarely: «random» nats, against «near» for the 8 nearest."
         ),
         "second": N_(
-            "It keeps half of all pairs, that is right. But no word ever reads its neighbour: «second» nats, worse than "
+            "It keeps half of the allowed pairs, that is right. But no word ever reads its neighbour: «second» nats, worse than "
             "reading nothing but oneself («alone»). The 8 nearest cost «near»."
         ),
         "same": N_(
@@ -130,7 +130,7 @@ def _said(kind: str) -> list[str]:
         if np.isnan(nats):
             said.append(_("this pattern needs at least {least} words").format(least=pt.LEAST[kind]))
             continue
-        kept = _("{share} of all pairs").format(share=f"{frame.cached(pt.share, kind, k):.1%}")
+        kept = _("{share} of the allowed pairs").format(share=f"{frame.cached(pt.share, kind, k):.1%}")
         said.append(kept + (" · " + _("loss {loss}").format(loss=f"{nats:.2f}") if guessed else ""))
     return said
 
@@ -243,6 +243,6 @@ def own() -> None:
         loss=f"{found.loss:.2f}", pairs=f"{found.pairs:.1%}", whole=f"{pt.whole():.2f}", alone=f"{pt.alone():.2f}"
     )
     say(
-        "Your pattern keeps **«pairs»** of the pairs and costs **«loss»** nats a token; all cost «whole», itself alone «alone».",
+        "Your pattern keeps **«pairs»** of the allowed pairs and costs **«loss»** nats a token; all cost «whole», itself alone «alone».",
         **numbers,
     )

@@ -85,7 +85,7 @@ def _misses(demo: one.Demo, text: str) -> None:
     """What it pushes, and the next word of a sentence with and without it."""
     told, without = frame.cached(one.writes, demo), frame.cached(one.muted, demo)
     up, down = (" · ".join(f"“{word.token}”" for word in some[:4]) for some in (told.up, told.down))
-    say("**Writes** towards «up», away from «down» (straight through the head).", up=up, down=down)
+    say("**Writes** towards «up», away from «down» (straight through the output head).", up=up, down=down)
     numbers = dict(before=f"{without.answer.p:.3f}", after=f"{without.after:.3f}", word=without.answer.token)
     say("**Muted** after “«text»”: “«word»” goes from «before» to **«after»**.", text=text, **numbers)
     if without.then.id != without.answer.id:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from core import moe
 from core.lab.text import SENTENCE
 from core.nets import mixture as net
 from core.topics.feedforward import mixture as toy
-from pages.parts.feedforward import experts
+from pages.parts.feedforward import experts, strips
 from pages.shared import controls, frame, headings
 from pages.shared.asks import check as checks
 from pages.shared.asks import predict
@@ -32,9 +31,7 @@ OTHERS = {
     "dense": N_("one FFN, as wide as an expert"),
     "wide": N_("one FFN, as wide as all"),
 }
-COLOURS = ("blue", "orange", "green", "red", "violet", "yellow", "gray", "primary")  # grounds that Markdown knows
 BLANK = "␣"
-LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def _names() -> list[str]:
@@ -220,9 +217,7 @@ def spelled(text: str) -> None:
     prose("feedforward", "toy", n=net.EXPERTS)
     kind = controls.choice("Trained with", {k: KINDS[k] for k in net.SHIPPED}, "aux", key="moe_kind")
     found = frame.cached(toy.routing, kind, letters)
-    for block in range(net.CONFIG.n_layers):
-        st.markdown(f"{_('Block')} {block}: {_coloured(letters, found.experts[block])}")
-    st.caption(_key())
+    _grounds(letters, found.experts)
     prose(
         "feedforward", "spelled", told=f"{frame.cached(toy.explained, kind):.0%}", letters=len(letters), of=net.LENGTH
     )
@@ -252,17 +247,19 @@ def training() -> None:
     check()
 
 
-def _coloured(letters: str, experts: np.ndarray) -> str:
-    """Runs of one expert share a ground; the expert's number stands behind each run, for those who see no colour."""
-    made = []
-    for expert, run in groupby(zip(letters, experts.tolist(), strict=True), key=lambda pair: pair[1]):
-        text = "".join(BLANK if letter == " " else letter for letter, _e in run)
-        made.append(f":{COLOURS[expert]}-background[{plain(text)}]{str(expert + 1).translate(LOWERED)}")
-    return " ".join(made)
-
-
-def _key() -> str:
-    return _("The small number is the expert.") + " " + filled(_("«sign» is a blank."), sign=BLANK)
+def _grounds(letters: str, experts: np.ndarray) -> None:
+    """Every letter on the ground of its expert, whose number stands below it, for those who see no colour."""
+    signs = tuple(BLANK if letter == " " else letter for letter in letters)
+    strips.show(
+        live.Picture(
+            key="moe_letters",
+            quantity="experts",
+            says=_("Your sentence in each block, letter by letter: the ground and the number tell the expert."),
+        ),
+        [strips.Strip(_("block {i}").format(i=block), signs, own) for block, own in enumerate(experts)],
+        kinds=True,
+    )
+    st.caption(_("The small number is the expert.") + " " + filled(_("«sign» is a blank."), sign=BLANK))
 
 
 def specialities() -> None:

@@ -188,7 +188,7 @@ def _meaning(room: Room) -> None:
         return
     values = dict(before=f"{found.chance(found.new.id, stop - 1):.1%}", after=f"{found.chance(found.new.id, stop):.1%}")
     where = found.cells[found.stops[stop] - 1]
-    values |= dict(n=found.stops[stop], token=found.swapped.tokens[where[1]], layer=where[0])
+    values |= dict(token=found.swapped.tokens[where[1]], layer=where[0])
     prose("inference", "cells_turn", **room.names, **values)
 
 

@@ -59,6 +59,7 @@ SHORT = {  # the same in seven lines
     "ffn_out": "ffn(norm2)",
     "resid_post": "resid_mid + ffn_out",
 }
+GATED = {"ffn_out": "· W_down"}  # the name that goes with W_gate and W_up
 BENDS = {"relu": "relu(x)", "gelu": "gelu(x)", "swiglu": FORMULAS["ffn_act"]}  # what becomes of ffn_pre, or of the gate
 TALL = 404  # px of a whole block: it stands on the first screen with its slider
 QUANTITIES = {
@@ -105,7 +106,7 @@ class Room:
     @property
     def fix(self) -> controls.Dial:
         """How much of the suspect's right form is there."""
-        word, label = ("put", N_("The line put right")) if self.patient else ("fix", N_("The line is right by"))
+        word, label = ("put", N_("The line put right")) if self.patient else ("fix", N_("How right the line is"))
         shown = tuple(f"{stop:.0%}" for stop in self.found.stops)
         return controls.Dial(word, label, self.found.stops, shown=shown, quiet=not self.patient)
 
@@ -196,7 +197,7 @@ def wires(room: Room) -> None:
         values=(found.away if room.compare else found.size)[:, here],
         ghost=None if room.compare else found.healthy[here],
         ends=(1e-3, 10.0) if room.compare else (0.01, 100.0),
-        measured=" · ".join((_("first block"), *measured) if spine.deep() else measured),
+        measured=" · ".join((_("block {i}").format(i=0), *measured) if spine.deep() else measured),
         chosen=at[room.suspect],
         cut=at[room.suspect] if room.right and room.tried else None,
         tall=None if room.patient else TALL,
@@ -213,7 +214,7 @@ def rows_of(
 ) -> list[wiring.Row]:
     """The lines as the wiring draws them. bold: the rows that can be chosen; off: lines that are not there just now;
     joined: the stream is added where a sub-layer ends."""
-    texts = SHORT if lines == parts.LINES else FORMULAS | ({"ffn_act": BENDS["gelu"]} if "ffn_pre" in lines else {})
+    texts = SHORT if lines == parts.LINES else FORMULAS | ({"ffn_act": BENDS["gelu"]} if "ffn_pre" in lines else GATED)
     if not joined:
         texts = texts | {"resid_mid": "attn_out", "resid_post": "ffn_out"}
     return [
@@ -223,6 +224,7 @@ def rows_of(
             shape_of(shapes[name]),
             plus=joined and name in ("resid_mid", "resid_post"),
             wire=i in bold,
+            off=name in off,
         )
         for i, name in enumerate(lines)
     ]
@@ -249,14 +251,14 @@ def _receive(room: Room) -> Callable[[str, object], None]:
 
 
 def who_reads(room: Room) -> None:
-    """Who reads whom in the first block."""
+    """Who reads whom in block 0."""
     names = list(room.tokens[-room.found.weights.shape[-1] :])
-    st.markdown(f"**{_('Who reads whom, first block')}**")
+    st.markdown(f"**{_('Who reads whom, block 0')}**")
     matrix.show(
         live.Picture(
             key=room.key("readers"),
             quantity="weights",
-            says=_("The weights of the first block, the mean of its heads."),
+            says=_("The weights of block 0, the mean of its heads."),
             slider=room.slider(hidden=True),
             released=lambda name, value: None,
         ),

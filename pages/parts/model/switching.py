@@ -58,5 +58,5 @@ def _block(found: parts.Switched, on: tuple[str, ...]) -> None:
         arcs_of(parts.LINES) if skips else [],
         values=size,
         ends=(0.01, 100.0),
-        measured=" · ".join((_("first block"), _("size (rms)"), _("log scale"))),
+        measured=" · ".join((_("block {i}").format(i=0), _("size (rms)"), _("log scale"))),
     )

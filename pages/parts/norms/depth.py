@@ -140,6 +140,9 @@ def _profile(kind: str, shown: tuple[str, ...]) -> None:
 def _batches() -> None:
     found = frame.cached(dp.batches)
     texts = controls.pick("Texts at once", stacks.BATCHES, stacks.TEXTS, key="stack_texts")
+    guessed = predict.answer(GUESS) is not None  # the guess asks for the line without norms
+    shown = [name for name in stacks.ARRANGED if guessed or name != "skips"]
+    found = found[:, [list(stacks.ARRANGED).index(name) for name in shown]]
     rows = np.clip(found[stacks.BATCHES.index(texts)], LEAST, MOST)
     first, last = (found[i, 0, 0] for i in (0, -1))
     lines.show(
@@ -148,7 +151,7 @@ def _batches() -> None:
         ),
         rows,
         np.arange(rows.shape[-1]),
-        [Series(_(NAMES[name]), ROLES[name]) for name in stacks.ARRANGED],
+        [Series(_(NAMES[name]), ROLES[name]) for name in shown],
         x=Axis(_("blocks below")),
         y=Axis(_("gradient of the mean loss"), log=True, low=float(found.min()), high=float(found.max())),
     )
@@ -277,7 +280,7 @@ def _learners() -> None:
                 *(Series(_(NAMES[name]), ROLES[name], dash=name in ("norms", "small")) for name in found),
                 Series(_("knows only how often each letter comes"), "quiet", dash=True),
             ],
-            x=Axis(_("step")),
+            x=Axis(_("training step")),
             y=Axis(_("loss, nats a letter"), low=2.2, high=3.6),
             band=tuple(np.concatenate([part, np.full_like(part[:1], alone)]) for part in (low, high)),
             tall=320,

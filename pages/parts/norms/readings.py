@@ -83,7 +83,7 @@ def spread(text: sentence.Text) -> None:
                 lines.Series(_("at size 1"), "a"),
                 lines.Series(_("with the gain"), "q"),
             ],
-            x=lines.Axis(_("number")),
+            x=lines.Axis(_("value")),
             y=lines.Axis(_("share of all numbers"), low=0.0, high=1.0),
             tall=240,
         )

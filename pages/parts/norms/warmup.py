@@ -92,7 +92,7 @@ def _curves(found: dict[str, wu.Learned]) -> None:
         middle,
         found["pre0"].at,
         [Series(_(NAMES[name]), ROLES[name.rstrip("075")], dash=name.endswith("75")) for name in found],
-        x=Axis(_("step")),
+        x=Axis(_("training step")),
         y=Axis(_("loss, nats a letter")),
         band=(low, high),
         marks=((stacks.WARM_UPS[1], _("end of the warm-up")),),
@@ -104,7 +104,7 @@ def _first_steps(found: dict[str, wu.Learned]) -> None:
     two = [found["post0"], found["post75"]]
     left, right = st.columns(2, gap="medium")
     series = [Series(_(NAMES["post0"]), "v"), Series(_(NAMES["post75"]), "v", dash=True)]
-    step = Axis(_("step"), log=True)
+    step = Axis(_("training step"), log=True)
     with left:
         picture = live.Picture(
             key="norm_alike", wordless=True, quantity="alike", says=_("How alike the tokens are, by step.")
@@ -155,7 +155,7 @@ def _schedule() -> None:
             found.rates,
             found.steps,
             [Series("Noam", "a"), Series(_("the same climb, then half a cosine"), "v", dash=True)],
-            x=Axis(_("step")),
+            x=Axis(_("training step"), high=1.04 * float(found.steps[-1])),  # room for the last number
             y=Axis(_("rate"), low=0),
             moving=np.array(wu.WARMS, np.float64),
         )
@@ -185,7 +185,7 @@ def _adam() -> None:
             np.stack([found.middle, flat], 1),
             found.steps,
             [Series(_("estimate over truth, middle weight"), "a"), Series(_("exact"), "quiet", dash=True)],
-            x=Axis(_("step"), log=True),
+            x=Axis(_("training step"), log=True),
             y=Axis(_("estimate over truth"), log=True, low=0.003, high=10),
             band=(np.stack([found.low, flat], 1), np.stack([found.high, flat], 1)),
         )

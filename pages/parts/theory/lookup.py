@@ -19,7 +19,7 @@ SHARP = controls.Dial("look_sharp", N_("Sharpness"), lk.SHARP, 1.0, shown=tuple(
 BIG = 256  # keys of the dictionary that is asked
 ROLES = ("q", "a", "k")
 HEAD = (5, 1)  # the one that opens: it looks up the receiver in the first sentence
-LAST = 12  # words of a text whose look-ups are drawn
+LAST = 24  # words of a text whose look-ups are drawn
 SENTENCES = ("The bird opened its wings to fly", "In the soup there was a fly")
 BOXES = {"copy_one": N_("One sentence"), "copy_two": N_("Another")}
 LONGEST = 200  # signs of a sentence that is compared
@@ -128,13 +128,14 @@ def heads(given: Text) -> None:
         _rows(given, found, layer, head)
     now = every[lk.at_one()]
     best = np.unravel_index(int(now.argmax()), now.shape)
-    away = found.away[lk.at_one(), 1:].mean()
+    away = found.away[lk.at_one(), _from(given) :].mean()
     numbers = dict(
         mean=f"{now.mean():.2f}",
         most=f"{now.max():.2f}",
         head=f"{best[0]}.{best[1]}",
         one=f"{layer}.{head}",
         away=f"{away:.0%}",
+        shown=len(given) - _from(given),
         resting=f"{frame.cached(lk.resting, given):.0%}",
     )
     prose("theory", "lookup_heads", **numbers)
@@ -166,14 +167,19 @@ def _map(every: np.ndarray, chosen: controls.Setting, cell: tuple[int, int]) -> 
     )
 
 
+def _from(given: Text) -> int:
+    """The first word whose look-up is drawn and counted: never <s>, which has only itself."""
+    return max(1, len(given) - LAST)
+
+
 def _rows(given: Text, found: lk.Found, layer: int, head: int) -> None:
     """The last words of the text, each with the word it reads most."""
-    from_here = max(1, len(given) - LAST)
+    from_here = _from(given)
     named = [f"{given.names[i]} → {given.names[found.best[i]]}" for i in range(from_here, len(given))]
-    said = _("head {layer}.{head}: {share} on the best key, z is {away} away from its value")
+    said = _("head {layer}.{head}, last {n} words: {share} on the best key, z is {away} away from its value")
     captions = [
-        said.format(layer=layer, head=head, share=f"{share[1:].mean():.0%}", away=f"{away[1:].mean():.0%}")
-        for share, away in zip(found.share, found.away, strict=True)
+        said.format(layer=layer, head=head, n=len(named), share=f"{share.mean():.0%}", away=f"{away.mean():.0%}")
+        for share, away in zip(found.share[:, from_here:], found.away[:, from_here:], strict=True)
     ]
     bars.show(
         live.Picture(

@@ -56,7 +56,8 @@ def prediction() -> str | None:
     because = {
         "middle": N_(
             "Of the sizes, «best» parameters: with this budget it reads «best_read» letters and comes to «best_loss» nats. "
-            "The largest reads only «big_read» and stays at «big_loss»; the smallest has long had all letters and stays at «small»."
+            "The largest reads only «big_read» and stays at «big_loss»; "
+            "the smallest had read all letters before, where its line ends, and stays at «small»."
         ),
         "largest": N_(
             "In the end the largest is best, that is right. But this budget lets it read only «big_read» letters: «big_loss» "
@@ -66,7 +67,10 @@ def prediction() -> str | None:
             "It is the first to have read all letters, that is right. But it has no room for what they teach: «small» nats. "
             "With «best» parameters it is «best_loss»."
         ),
-        "?": N_("«best» parameters, in between: «best_loss» nats. The largest has «big_loss», the smallest «small»."),
+        "?": N_(
+            "«best» parameters, in between: «best_loss» nats. The largest has «big_loss»; the smallest had read all letters "
+            "before and stays at «small»."
+        ),
     }
     answer = {0: "smallest", len(race.sizes) - 1: "largest"}.get(best, "middle")
     question = N_(
@@ -216,7 +220,9 @@ def law() -> None:
 
 def _texts(net: own.Net) -> None:
     """What a net writes, at temperature 1, and the source itself."""
-    said = _("N = {n}, {blocks} block(s) of {width}: loss {loss}. It writes:")
+    one = _("N = {n}, one block of width {width}: loss {loss}. It writes:")
+    many = _("N = {n}, {blocks} blocks of width {width}: loss {loss}. It writes:")
+    said = one if net.blocks == 1 else many
     st.markdown(said.format(n=f"{net.parameters:,}", blocks=net.blocks, width=net.width, loss=f"{net.losses[-1]:.2f}"))
     st.code("\n".join(_shown(text) for text in net.writes), language=None, wrap_lines=True)
     st.caption(_("The source itself:"))
@@ -415,10 +421,11 @@ def _formulas() -> None:
     loss = f"{_('loss, nats a token')} · {_('log scale')}"
     ticks = alt.Axis(values=[1, 1.5, 2, 3, 4, 6, 8], format="~g")
     lined = alt.Chart(alt.InlineData(rows)).mark_line(clip=True)
+    legend = alt.Legend(orient="top", columns=2)  # three in a row are too wide for a telephone
     chart = lined.encode(
         x=_size_axis(),
         y=alt.Y("loss:Q", title=loss, scale=alt.Scale(type="log", domain=[1, 6.5], nice=False), axis=ticks),
-        color=alt.Color("of:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
+        color=alt.Color("of:N", title=None, scale=colours, legend=legend),
         tooltip=["of:N", alt.Tooltip("n:Q", format=".1e"), alt.Tooltip("loss:Q", format=".3f")],
     )
     says = _("Published formulas: loss by the number of parameters when data are without end.")

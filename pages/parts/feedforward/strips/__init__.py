@@ -1,4 +1,5 @@
-"""Strips of words: a few lines of text, each word on a ground that tells its number; with a slider, one number a frame."""
+"""Strips of words: a few lines of text, each word on a ground that tells its number, or which of a few kinds it
+is; with a slider, one number a frame."""
 
 from __future__ import annotations
 
@@ -12,6 +13,10 @@ from pages.shared.pictures import live, palette
 
 HERE = Path(__file__).parent
 STRIPS = live.painter(HERE / "strips.js")
+GROUNDS = {  # of up to eight kinds: told apart on light and on dark, and ink is read on each of them
+    "light": ("#a9cdf7", "#ffc58a", "#a3dfb2", "#f7aaa6", "#cdb2f2", "#efe27a", "#cfd3d9", "#8fdcd9"),
+    "dark": ("#1d4a85", "#7a4a10", "#1f5f34", "#7a2c2c", "#553a8c", "#5c5a12", "#4a505a", "#0f5f63"),
+}
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class Meta(TypedDict):
     scale: palette.Scale
     choose: bool
     only: bool
+    kinds: bool
     colours: palette.Colours
     tools: bool
 
@@ -42,10 +48,13 @@ def show(
     signed: bool = True,
     choose: int | None = None,
     only: bool = False,
+    kinds: bool = False,
 ) -> None:
     """signed: colours on both sides of zero, else from nothing upwards; all strips share one scale.
 
     choose: the chosen word of the first strip; a click releases "token". only: numbers under the marked words alone.
+
+    kinds: the values are whole numbers from 0, at most eight; each has a ground of its own and is written from 1 on.
     """
     bound = max([1e-6, *(float(np.abs(strip.values).max(initial=0)) for strip in strips)])
     anchors = palette.DIVERGING if signed else palette.WEIGHTS
@@ -54,7 +63,8 @@ def show(
         "scale": palette.scale(anchors, -bound if signed else 0.0, bound),
         "choose": choose is not None,
         "only": only,
-        "colours": palette.roles(quiet="quiet", mark="warn"),
+        "kinds": kinds,
+        "colours": _colours(),
         "tools": True,
     }
     frames = [np.atleast_2d(strip.values) for strip in strips]
@@ -62,3 +72,10 @@ def show(
     values = np.concatenate([np.broadcast_to(v, (count, v.shape[-1])) for v in frames], -1)
     state = None if choose is None else {"token": choose}
     picture.mount(STRIPS, meta, {"values": values.astype(np.float32)}, state=state)
+
+
+def _colours() -> palette.Colours:
+    drawn = palette.roles(quiet="quiet", mark="warn")
+    return {
+        theme: named | {f"kind{i}": ground for i, ground in enumerate(GROUNDS[theme])} for theme, named in drawn.items()
+    }

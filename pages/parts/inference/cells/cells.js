@@ -83,7 +83,9 @@ const CELLS = {
     pen.font = `600 13px ${view.font}`;
     pen.fillStyle = view.ink;
     pen.fillText(clip(pen, meta.words.screen, view.grid), 0, HEAD / 2);
+    const every = Math.ceil(11 / view.cell); // where columns are narrower than a line of text, some names are left out
     meta.tokens.forEach((token, i) => {
+      if ((i - meta.place) % every) return; // never the swapped one's
       const x = view.left + (i + 0.5) * view.cell, swapped = i === meta.place;
       CELLS.name(view, token, x, HEAD, swapped ? view.colours.point : view.ink, swapped);
     });

@@ -18,7 +18,7 @@ WIRING = live.painter(HERE / "wiring.js")
 @dataclass(frozen=True)
 class Row:
     """One line. name: of what it makes; text: the formula; shape: as it leaves; group: a title above it; plus: a sum,
-    drawn as a joint; wire: it can be chosen."""
+    drawn as a joint; wire: it can be chosen; off: not there just now, as its text says."""
 
     name: str
     text: str
@@ -26,6 +26,7 @@ class Row:
     group: str = ""
     plus: bool = False
     wire: bool = False
+    off: bool = False
 
 
 class Dressed(TypedDict):
@@ -92,7 +93,7 @@ def show(
 
 def _dressed(rows: list[Row]) -> Dressed:
     return {
-        "rows": [[row.name, row.text, row.shape, row.group, row.plus, row.wire] for row in rows],
+        "rows": [[row.name, row.text, row.shape, row.group, row.plus, row.wire, row.off] for row in rows],
         "colours": palette.roles(wire="q", bar="a", quiet="quiet", chosen="k"),
         "words": {
             "keys": _("Arrow keys move from line to line, Enter chooses one."),

@@ -8,7 +8,7 @@ import { quoted, sentences, short } from "../../../shared/pictures/live/numbers.
 /**
  * What Python says of the picture, beside what it says of all pictures.
  * @typedef {object} Own
- * @property {[string, string, string, string, boolean, boolean][]} rows
+ * @property {[string, string, string, string, boolean, boolean, boolean][]} rows
  * @property {Colours} colours
  * @property {Words} words
  * @property {boolean} tools
@@ -92,7 +92,7 @@ const WIRES = {
       pen.fillStyle = view.colours.quiet;
       pen.font = `13px ${view.font}`;
       pen.textAlign = "right";
-      pen.fillText(clip(pen, meta.measured, view.width - view.at.shape), view.width - 2, 9);
+      pen.fillText(clip(pen, meta.measured, view.width - 4), view.width - 2, 9);
     }
     meta.rows.forEach((row, i) => WIRES.row(view, row, i, lit));
     WIRES.stream(view);
@@ -100,7 +100,7 @@ const WIRES = {
     pen.restore();
   },
 
-  row(view, [name, text, shape, group, , wire], i, lit) {
+  row(view, [name, text, shape, group, , wire, off], i, lit) {
     const { pen, at, wide } = view, top = view.tops[i], y = top + view.line / 2;
     const chosen = view.state.row === i && wire, on = i === lit || chosen;
     if (group) {
@@ -126,6 +126,9 @@ const WIRES = {
     pen.font = `13px ${view.font}`;
     pen.fillText(clip(pen, shape, wide.shape - 4), at.shape, y);
     WIRES.bar(view, i, y);
+    if (!off || wide.text) return; // no room for formulas: that a line is off stands where its bar would
+    pen.textAlign = "right";
+    pen.fillText(text, view.width - 2, y);
   },
 
   bar(view, i, y) {

@@ -89,10 +89,6 @@ const SIX = {
         pen.arc(to, y + ROW / 2 - 1, 6, 0, 7);
         pen.fill();
       }
-      pen.fillStyle = view.ink;
-      pen.font = `13px ${view.font}`;
-      pen.textAlign = x < 0 ? "left" : "right"; // on the side of the zero line where no bar is
-      pen.fillText(short(x, 2), zero + (x < 0 ? 5 : -5), y + ROW / 2 - 1);
     }
     pen.strokeStyle = view.colours.mean;
     pen.lineWidth = 2;
@@ -102,6 +98,21 @@ const SIX = {
     pen.lineTo(at(mean), TOP + n * ROW);
     pen.stroke();
     pen.setLineDash([]);
+    SIX.numbers(view, panel, zero);
+  },
+
+  numbers(view, panel, zero) { // over the mean's line, on paper of their own: else a dash looks like a minus sign
+    const { pen } = view, n = view.arrays.values.shape[2];
+    pen.font = `13px ${view.font}`;
+    for (let i = 0; i < n; i++) {
+      const x = SIX.value(view, view.frame, panel, i), y = TOP + i * ROW + ROW / 2 - 1, text = short(x, 2), wide = pen.measureText(text).width;
+      const from = x < 0 ? zero + 5 : zero - 5 - wide; // on the side of the zero line where no bar is
+      pen.fillStyle = view.paper;
+      pen.fillRect(from - 3, y - 9, wide + 6, 18);
+      pen.fillStyle = view.ink;
+      pen.textAlign = "left";
+      pen.fillText(text, from, y);
+    }
   },
 
   told(view) {
