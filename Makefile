@@ -33,7 +33,7 @@ check: $(VENV)/tests $(NODE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/core tests/js tests/test_house.py tests/test_project.py
+	$(BIN)/python -m pytest -q -m "not long" -n $(WORKERS) --dist worksteal tests/core tests/js tests/test_house.py tests/test_project.py
 
 test: $(VENV)/tests $(NODE) chromium
 	$(BIN)/ruff check .

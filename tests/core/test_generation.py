@@ -226,6 +226,7 @@ def test_taking_and_replacing_together_give_the_models_own_chances():
     assert torch.equal(gen.left_over(p, p), p)
 
 
+@pytest.mark.long
 def test_drafted_draws_fall_as_the_models_own(pair):
     """Two tokens, drawn 3,000 times with a draft that is wrong: as often as the model itself says."""
     model, n = pair("gpt2").ours, 3000

@@ -71,6 +71,7 @@ def hasty(monkeypatch):
     monkeypatch.setattr(roofline._middle, "__defaults__", (1,))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hasty")
 def test_every_topic_function_runs_and_its_laws_hold(any_model):
     g = given(any_model)

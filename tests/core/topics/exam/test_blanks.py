@@ -96,6 +96,7 @@ def lamps(line, fill, ids):
     return (int(said.argmax()) != text.id_of("Amy"), max(high - 1, 1 - low) > 1e-4, bool(moved > 1e-4), False)
 
 
+@pytest.mark.long
 @torch.no_grad()
 def test_all_108_outcomes_are_those_of_a_model_written_apart():
     ids, lit = torch.tensor(text.read(text.SENTENCE).ids), bl.outcomes()

@@ -16,6 +16,7 @@ from tests.core.topics.exam import reference
 
 SEED, MANY = 20_260, 100
 LEAST = 50  # of 100 sentences allow a kind; `rows` needs a word that comes twice
+pytestmark = pytest.mark.long  # what all of them look at takes a quarter of a minute
 
 
 @pytest.fixture(scope="module")

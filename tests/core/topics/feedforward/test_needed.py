@@ -26,6 +26,7 @@ def muted_losses(theirs, keep, texts):
     return float(F.cross_entropy(logits.flatten(0, 1), texts[:, 1:].flatten()))
 
 
+@pytest.mark.long
 def test_recorded_losses_are_those_of_transformers_with_neurons_left_out(theirs):
     held = needed.recorded()
     texts, half = torch.from_numpy(held["texts"].astype(np.int64)), 384

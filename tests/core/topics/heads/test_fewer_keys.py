@@ -73,6 +73,7 @@ CASES += [(i, "healed", lambda n=n: healed(n)) for i, n in ((1, 3), (2, 2), (3, 
 CASES += [(10, "converted", lambda: low_rank(125, False)), (10, "healed", lambda: low_rank(125, True))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("stop", "side", "make"), CASES, ids=[f"{side} {stop}" for stop, side, _ in CASES])
 @torch.inference_mode()
 def test_every_way_equals_a_model_with_those_weights(stop, side, make):
@@ -148,6 +149,7 @@ def test_full_rank_changes_nothing():
         np.testing.assert_allclose(found.probs[4], found.probs[0], atol=1e-4)
 
 
+@pytest.mark.long
 def test_recorded_losses_are_computed_ones():
     table = fewer_keys.losses(TEXT)
     assert table.shape == (2, len(fewer_keys.stops(TEXT)))

@@ -97,6 +97,7 @@ def test_the_table_of_pairs_knows_what_follows():
     assert int(table[never]) == never
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", sink.WAYS)
 def test_the_recorded_sink_losses_are_measured_again(way):
     held = 32
@@ -151,6 +152,7 @@ def test_a_roof_bends_where_both_limits_meet():
     assert (roof.ridge, roof.at(1.0), roof.at(10.0), roof.at(1e3)) == (10.0, 10.0, 100.0, 100.0)
 
 
+@pytest.mark.long
 def test_a_table_drafts_and_the_text_stays():
     runs = drafts.run(drafts.Demo(FIRST, drafts.TABLE))
     assert len({run.ids for run in runs}) == 1

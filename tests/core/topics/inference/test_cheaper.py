@@ -66,6 +66,7 @@ def test_a_squeezed_cache_says_what_transformers_says_with_it(theirs):
     np.testing.assert_allclose(found.p[0, squeezed.BITS.index(3)], expected, atol=1e-3)
 
 
+@pytest.mark.long
 def test_a_drafted_text_is_the_models_own(theirs):
     found = drafts.run(drafts.Demo(FIRST, 5))
     whole = theirs.generate(torch.tensor([FIRST.ids]), max_new_tokens=drafts.WRITTEN, do_sample=False)[0, 14:].tolist()

@@ -40,6 +40,7 @@ def swapped_ids(demo):
     return ids
 
 
+@pytest.mark.long
 def test_the_facts_of_the_first_sentence(theirs):
     """Amy as before, Sam anew; one cell of 78 turns it, and without it the other 77 do not."""
     old, new = list(FIRST.ids), swapped_ids(DEMO)

@@ -188,6 +188,7 @@ def scores_of(model, x, mask, best):
     return (hidden * model.lm_head.weight[best]).sum(-1)
 
 
+@pytest.mark.long
 def test_gradients_equal_finite_differences_of_transformers():
     kind = dict(attn_implementation="eager", dtype=torch.float64)
     model = AutoModelForCausalLM.from_pretrained(sentence.FOLDER, **kind).eval()

@@ -113,6 +113,7 @@ def test_sixty_four_words_are_drawn_at_every_width():
     assert few.scaled[0] == pytest.approx(np.linalg.norm(rows, axis=1).mean(), rel=1e-5)
 
 
+@pytest.mark.long
 def test_of_a_long_text_the_last_sixty_four_tokens_are_read():
     long = text.exactly("One day the dog ran to the park with a ball. " * 8)
     last = text.Text(long.subject, long.ids[-64:], long.tokens[-64:])

@@ -316,6 +316,7 @@ def test_story_losses_are_those_of_the_model():
     assert wo.story_loss(False, True) > wo.story_loss(True, True) + 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", wo.CHANGES)
 def test_losses_by_place_are_those_of_the_model(name):
     ids = place_losses.long_ids()

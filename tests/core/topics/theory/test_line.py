@@ -83,6 +83,7 @@ def test_a_query_sees_points_and_points_see_no_query():
         assert grown[0, k].item() == pytest.approx(alone.item(), abs=1e-5)
 
 
+@pytest.mark.long
 def test_recorded_errors_are_the_nets():
     for name, times in nets.RANGES.items():
         again = making.measured(nets.reader(), nets.trained_layer(), times, tests=4000).numpy()
