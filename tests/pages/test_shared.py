@@ -90,6 +90,13 @@ def test_every_role_can_be_read_on_its_paper(role, theme):
     assert contrast(palette.ROLES[role][theme], palette.PAPER[theme]) >= 4.5
 
 
+@pytest.mark.parametrize(("theme", "ink"), [("light", "#111111"), ("dark", "#f2f4f8")])
+@pytest.mark.parametrize("grounds", [palette.PIECES, palette.KINDS])
+def test_ink_is_read_on_every_ground(grounds, theme, ink):
+    assert ink in (ROOT / ".streamlit/config.toml").read_text("utf8")
+    assert min(contrast(ink, ground) for ground in grounds[theme]) >= 4.5
+
+
 COLOUR_BLIND = {  # Machado et al. 2009, severity 1.0, linear RGB
     "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
     "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],

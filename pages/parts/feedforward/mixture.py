@@ -75,12 +75,8 @@ def learning() -> None:
         "«n» experts, one for each letter, and nothing that balances them. What share does the busiest get at the worst moment?"
     )
     values = dict(n=net.EXPERTS, step=step, most=f"{most:.0%}", seeds=len(net.SEEDS), end=f"{end:.0%}")
-    if (
-        predict.ask(
-            predict.Prediction(BALANCE, question, OPTIONS, answer, WRONG | {answer: TRUE}, opens=OPENS), **values
-        )
-        is None
-    ):
+    asked = predict.Prediction(BALANCE, question, OPTIONS, answer, WRONG | {answer: TRUE}, opens=OPENS)
+    if predict.ask(asked, **values) is None:
         return
     st.fragment(_loads)()
     prose("feedforward", "loads", **values, even=f"{1 / net.EXPERTS:.1%}")

@@ -47,6 +47,10 @@ PIECES = {  # pale grounds for the pieces of a text: neighbours differ, and ink 
     "light": ("#dbe8fb", "#fde3c8", "#d8f0dd", "#eaddf7", "#fbdada", "#e6e8b8"),
     "dark": ("#1d3a63", "#5b3a14", "#1c4a2c", "#43306b", "#5e2a2e", "#464a16"),
 }
+KINDS = {  # grounds for up to eight kinds: told apart, and ink is read on each of them
+    "light": ("#a9cdf7", "#ffc58a", "#a3dfb2", "#f7aaa6", "#cdb2f2", "#efe27a", "#cfd3d9", "#8fdcd9"),
+    "dark": ("#1d4a85", "#7a4a10", "#1f5f34", "#7a2c2c", "#553a8c", "#5c5a12", "#4a505a", "#0f5f63"),
+}
 
 
 def scale(anchors: tuple[list[Rgb], list[Rgb]], low: float, high: float) -> Scale:

@@ -13,10 +13,6 @@ from pages.shared.pictures import live, palette
 
 HERE = Path(__file__).parent
 STRIPS = live.painter(HERE / "strips.js")
-GROUNDS = {  # of up to eight kinds: told apart on light and on dark, and ink is read on each of them
-    "light": ("#a9cdf7", "#ffc58a", "#a3dfb2", "#f7aaa6", "#cdb2f2", "#efe27a", "#cfd3d9", "#8fdcd9"),
-    "dark": ("#1d4a85", "#7a4a10", "#1f5f34", "#7a2c2c", "#553a8c", "#5c5a12", "#4a505a", "#0f5f63"),
-}
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Meta(TypedDict):
     scale: palette.Scale
     choose: bool
     only: bool
-    kinds: bool
+    fills: dict[str, tuple[str, ...]] | None
     colours: palette.Colours
     tools: bool
 
@@ -63,8 +59,8 @@ def show(
         "scale": palette.scale(anchors, -bound if signed else 0.0, bound),
         "choose": choose is not None,
         "only": only,
-        "kinds": kinds,
-        "colours": _colours(),
+        "fills": palette.KINDS if kinds else None,
+        "colours": palette.roles(quiet="quiet", mark="warn"),
         "tools": True,
     }
     frames = [np.atleast_2d(strip.values) for strip in strips]
@@ -72,10 +68,3 @@ def show(
     values = np.concatenate([np.broadcast_to(v, (count, v.shape[-1])) for v in frames], -1)
     state = None if choose is None else {"token": choose}
     picture.mount(STRIPS, meta, {"values": values.astype(np.float32)}, state=state)
-
-
-def _colours() -> palette.Colours:
-    drawn = palette.roles(quiet="quiet", mark="warn")
-    return {
-        theme: named | {f"kind{i}": ground for i, ground in enumerate(GROUNDS[theme])} for theme, named in drawn.items()
-    }

@@ -13,7 +13,7 @@ import { quoted, short, signed } from "../../../shared/pictures/live/numbers.js"
  * @property {Anchors} scale
  * @property {boolean} choose
  * @property {boolean} only
- * @property {boolean} kinds
+ * @property {{ light: string[], dark: string[] } | null} fills
  * @property {Colours} colours
  * @property {boolean} tools
  */
@@ -45,13 +45,13 @@ const STRIPS = {
       let x = 0, row = 0;
       names.forEach((name, i) => {
         pen.font = `15px ${view.font}`;
-        const least = meta.kinds ? LETTER : meta.only && i !== marked ? 10 : 40;
-        const wide = Math.min(width, Math.max(least, pen.measureText(name).width + (meta.kinds ? 4 : 10)));
+        const least = meta.fills ? LETTER : meta.only && i !== marked ? 10 : 40;
+        const wide = Math.min(width, Math.max(least, pen.measureText(name).width + (meta.fills ? 4 : 10)));
         if (x && x + wide > width) [x, row] = [0, row + 1];
         boxes.push({ x, y: top + row * (BOX + 4), wide, tall: tall(name, i), row });
         x += wide + 3;
       });
-      const rows = Math.min(meta.kinds ? Infinity : ROWS, row + 1), from = at;
+      const rows = Math.min(meta.fills ? Infinity : ROWS, row + 1), from = at;
       at += names.length;
       y = top + rows * (BOX + 4) + GAP;
       return { title, top: top - TITLE, boxes: boxes.map((box) => ({ ...box, hidden: box.row >= rows })), from, names, marked };
@@ -72,7 +72,7 @@ const STRIPS = {
   },
 
   written(view, value) {
-    if (view.meta.kinds) return String(value + 1);
+    if (view.meta.fills) return String(value + 1);
     return Math.abs(value) >= 0.005 ? signed(value.toFixed(2)) : value ? "≈ 0" : "0";
   },
 
@@ -89,9 +89,9 @@ const STRIPS = {
       boxes.forEach((box, i) => {
         if (box.hidden) return;
         const value = STRIPS.value(view, from + i), here = i === (meta.choose ? view.state.token : marked);
-        pen.fillStyle = meta.kinds ? view.colours[`kind${value}`] : view.scale.css(value);
+        pen.fillStyle = meta.fills ? meta.fills[view.dark ? "dark" : "light"][value] : view.scale.css(value);
         pen.fillRect(box.x, box.y, box.wide, box.tall);
-        pen.fillStyle = meta.kinds ? view.ink : view.scale.ink(value);
+        pen.fillStyle = meta.fills ? view.ink : view.scale.ink(value);
         pen.textAlign = "center";
         pen.font = `${here ? 700 : 400} 15px ${view.font}`;
         pen.fillText(clip(pen, names[i], box.wide - 2), box.x + box.wide / 2, box.y + 14);
@@ -106,11 +106,11 @@ const STRIPS = {
   },
 
   told(view) {
-    return view.laid.map(({ title, names, from }) => `${title}: ` + names.slice(0, 40).map((name, i) => `${name} ${view.meta.kinds ? STRIPS.written(view, STRIPS.value(view, from + i)) : short(STRIPS.value(view, from + i), 2)}`).join(", ")).join("; ");
+    return view.laid.map(({ title, names, from }) => `${title}: ` + names.slice(0, 40).map((name, i) => `${name} ${view.meta.fills ? STRIPS.written(view, STRIPS.value(view, from + i)) : short(STRIPS.value(view, from + i), 2)}`).join(", ")).join("; ");
   },
 
   csv(view) {
-    const rows = view.laid.flatMap(({ title, names, from }) => names.map((name, i) => [quoted(title), i, quoted(name), STRIPS.value(view, from + i) + Number(view.meta.kinds)].join(",")));
+    const rows = view.laid.flatMap(({ title, names, from }) => names.map((name, i) => [quoted(title), i, quoted(name), STRIPS.value(view, from + i) + Number(Boolean(view.meta.fills))].join(",")));
     return ["strip,place,token,value", ...rows].join("\n") + "\n";
   },
 };
