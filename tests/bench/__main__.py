@@ -98,17 +98,17 @@ def _pages() -> list[str]:
     return [e.file[3:] for e in frame.entries() if e.file != "01_home"]
 
 
-# From the click to the frame in which the next page has its heading and a picture.
+# From the click to the frame in which the next page has its heading and a picture of its own.
 ARRIVAL = """() => {
-  const heading = () => document.querySelector("h1")?.innerText;
-  const pictured = (root) => [...root.querySelectorAll("*")].some(
-    (e) => e.matches(".live canvas") || (e.shadowRoot && pictured(e.shadowRoot)));
-  const before = heading();
+  const heading = () => document.querySelector("h1")?.textContent;
+  const pictures = () => [...document.querySelectorAll("[data-drawn]")];
+  const before = heading(), old = new WeakSet(pictures());
   window.__arrived = null;
   document.addEventListener("click", () => {
     const start = performance.now();
+    const seen = (one) => !old.has(one) && one.checkVisibility({ visibilityProperty: true });
     const look = () => {
-      if (heading() && heading() !== before && pictured(document)) window.__arrived = performance.now() - start;
+      if (heading() !== before && pictures().some(seen)) window.__arrived = performance.now() - start;
       else requestAnimationFrame(look);
     };
     requestAnimationFrame(look);

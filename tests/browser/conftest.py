@@ -56,8 +56,6 @@ class Server:
             "127.0.0.1",
             "--server.port",
             str(self.port),
-            "--server.fileWatcherType",
-            "none",
         ]
         self.started = time.perf_counter()
         self.process = subprocess.Popen(

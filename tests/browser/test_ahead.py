@@ -97,3 +97,28 @@ def test_a_text_that_looks_like_numbers_is_a_text(visitor):
     visit.settle()
     assert page.evaluate("window.__told") == 0
     visit.check()
+
+
+# How much of the page stands when its first picture does; a painter that never comes is asked for and not answered.
+FIRST = """() => window.addEventListener('live-drawn', () => {
+  window.__first ??= document.querySelectorAll('.stMain .stElementContainer').length;
+})"""
+
+
+def test_the_first_picture_of_a_page_is_there_before_the_rest_of_it(visitor):
+    visit = visitor().open("/attention", ready=BARS)
+    page = visit.page
+    page.evaluate(FIRST)
+    visit.turn("/model", ready="[data-signature] canvas")
+    whole = page.locator("css:light=.stMain .stElementContainer").count()
+    assert 0 < page.evaluate("window.__first") < 0.25 * whole
+    visit.check()
+
+
+def test_a_picture_that_does_not_come_holds_no_page_back(visitor):
+    visit = visitor().open("/attention", ready=BARS)
+    page = visit.page
+    page.route("**/clocks.js", lambda route: None)  # asked, and never answered
+    visit.turn("/rope", ready=".st-key-ending_rope")
+    page.unroute_all(behavior="ignoreErrors")
+    visit.check()

@@ -9,6 +9,7 @@ const VIEWS = new WeakMap(); // root -> View
 const OPEN = new Set(); // the Views on the page
 const PAINTERS = new Map(); // path -> painter, or the promise of one
 const SHEETS = new Map(); // address -> the promise of a style sheet
+let here = ""; // the page that was drawn last
 
 function sheet(url) {
   const { href } = url;
@@ -52,6 +53,7 @@ async function alone(view, data) {
 export default async function ({ data, parentElement, setStateValue, setTriggerValue }) {
   if (!data) return;
   const { meta, arrays } = unpack(data);
+  here = meta.page;
   let view = VIEWS.get(parentElement);
   if (!view) {
     const { painter, sheets } = await painterOf(meta.painter);
@@ -73,8 +75,14 @@ function closed(view) {
 }
 
 // The same numbers, before Streamlit has drawn the page around them: start/ahead.js.
-window.addEventListener("live-sent", (/** @type {CustomEvent} */ { detail: bytes }) => {
-  const names = ["page", "key", "painter"], { meta } = words(bytes);
+// The first picture of another page is urgent: its painter is fetched, and what follows it waits until it is drawn.
+window.addEventListener("live-sent", (/** @type {CustomEvent} */ event) => {
+  const bytes = event.detail, names = ["page", "key", "painter"], { meta } = words(bytes);
+  if (here && meta.page !== here) {
+    here = meta.page;
+    painterOf(meta.painter);
+    event.preventDefault();
+  }
   const same = (view) => view.root.isConnected && names.every((name) => view.meta?.[name] === meta[name]);
   for (const view of [...OPEN].filter(same)) {
     const sent = unpack(bytes);
