@@ -6,10 +6,13 @@ import pytest
 ROOMS = ("attention", "why", "model", "norms")
 CATEGORIES = ["devtools.timeline"]
 STEPS = 12
-STEP = """(e) => {
-  e.value = Number(e.value) + (e.value === e.max || Number(e.value) % 2 ? -1 : 1);
-  e.dispatchEvent(new Event('input'));
-  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+# In one go: between two steps that are far apart the page would be told where the slider rests.
+WALK = """async (e, steps) => {
+  for (let i = 0; i < steps; i++) {
+    e.value = Number(e.value) + (e.value === e.max || Number(e.value) % 2 ? -1 : 1);
+    e.dispatchEvent(new Event('input'));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
 }"""
 
 
@@ -41,8 +44,7 @@ def test_a_step_lays_out_the_slider_and_its_words_alone(visitor, room):
     slider.scroll_into_view_if_needed()
 
     def steps():
-        for _ in range(STEPS):
-            slider.evaluate(STEP)
+        slider.evaluate(WALK, STEPS)
 
     steps()  # what is drawn for the first time may take room
     roots = laid_out(page, steps)
