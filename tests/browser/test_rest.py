@@ -49,16 +49,16 @@ LET_GO = """
 STILL = """
 (says) => {
   const now = says();
-  const [before, frames] = window.__still ?? ["", 0];
-  window.__still = [now, now === before ? frames + 1 : 0];
-  return window.__still[1] > 30 && now;
+  const [before, times] = window.__still ?? ["", 0];
+  window.__still = [now, now === before ? times + 1 : 0];
+  return window.__still[1] > 4 && now;
 }
 """
 
 
 def says(page):
     """All that the page says, once it says it for half a second: what is spoken of a picture comes a little later."""
-    return page.wait_for_function(f"() => ({STILL})({SAYS})").json_value()
+    return page.wait_for_function(f"() => ({STILL})({SAYS})", polling=100).json_value()
 
 
 def as_a_link_opens_it(visit):
