@@ -89,13 +89,18 @@ def key(prediction: Prediction, values: dict[str, object]) -> str:
 
 
 def answer(id: str) -> str | None:
-    """What the visitor guessed on this page, None before. No address says it: a copied link would tell the answer."""
-    return _guesses().get(id)
+    """What the visitor guessed on this page, None before. No address says it: a copied link would tell the answer. On
+    a handout nobody has guessed: its picture is the one that waits, whoever prints it."""
+    return None if _printed() else _guesses().get(id)
 
 
 def told(id: str) -> bool:
     """Is the answer said on this page: guessed before, or printed? What it is costs a computation in some rooms."""
-    return answer(id) is not None or address.passing("print") == "1"
+    return answer(id) is not None or _printed()
+
+
+def _printed() -> bool:
+    return bool(address.passing("print") == "1")
 
 
 def forget(*ids: str) -> None:

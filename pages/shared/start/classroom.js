@@ -174,7 +174,7 @@
 
   // A handout: the title, the sentence, the signature, the question and its answer. Nothing else, and on white.
   const paper = (all) => {
-    const said = spoken(first(all)), kept = ["st-key-title", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
+    const said = spoken(first(all)), kept = ["st-key-title", "st-key-opening", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
     const these = `:is(${kept.map((name) => `.${name}`).join(", ")})`;
     const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
     if (html.dataset.paper === kept.join()) return;
@@ -182,7 +182,8 @@
     const last = first(all), lay = (zoom) => sheet.replaceSync(`${rest} .stMain .${last.name} { --live-room: ${SHEET}; zoom: ${zoom}; }`);
     lay(1);
     room();
-    lay(Math.min(1, SHEET / last.holder.getBoundingClientRect().height)); // the question stands on the same page
+    const wide = [...last.live.querySelectorAll(".scroll, .wide")].map((box) => box.clientWidth / box.scrollWidth); // nothing scrolls on paper
+    lay(Math.min(1, ...wide, SHEET / last.holder.getBoundingClientRect().height)); // the question stands on the same page
   };
 
   let was = "", path = location.pathname;
