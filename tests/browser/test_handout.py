@@ -81,7 +81,9 @@ def test_who_has_guessed_prints_the_picture_that_waits(visitor, room):
     page.get_by_role("button", name="Handout").click()
     page.wait_for_url(re.compile("print=1"))
     page.locator(".st-key-handout_key").wait_for()
-    page.wait_for_function("() => document.documentElement.dataset.paper && document.querySelector('.st-key-handout li')")
+    page.wait_for_function(
+        "() => document.documentElement.dataset.paper && document.querySelector('.st-key-handout li')"
+    )
     visit.settle()
     assert "98.6%" not in page.locator(".stBidiComponent:visible").inner_text()
     if not room:

@@ -241,7 +241,9 @@
     dispatchEvent(new PopStateEvent("popstate")); // Streamlit reads the address then, and tells the server
     look();
   };
+  // The verdict is here already; what a guess opens comes from the server, which hears of the button.
   const tell = () => html.toggleAttribute("data-told");
+  const key = () => /** @type {HTMLElement | null} */ (document.querySelector(".st-key-answers button"))?.click();
 
   // 1 to 9: the options of the guess on the screen, numbered by style.css. False where there is none.
   const choose = (number) => {
@@ -255,7 +257,7 @@
   addEventListener("keydown", (event) => {
     const [target] = event.composedPath(), typing = target instanceof HTMLElement && target.matches("textarea, input:not([type=range]):not([type=radio])");
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (word("hide") === "answers" && event.key.toLowerCase() === "a" && !typing) tell();
+    if (word("hide") === "answers" && event.key.toLowerCase() === "a" && !typing) key();
     else if (word("present") === "1" && event.key in KEYS && !document.querySelector("[role=dialog]")) KEYS[event.key]();
     else if (!(word("present") === "1" && /^[1-9]$/.test(event.key) && !typing && choose(Number(event.key)))) return;
     event.preventDefault();
@@ -265,9 +267,10 @@
   addEventListener("click", (event) => {
     for (const [name, act] of Object.entries(BUTTONS)) {
       if (!(event.target instanceof Element) || !event.target.closest(`.st-key-${name} button`)) continue;
-      event.stopPropagation(); // no matter for the server
+      if (act !== tell) event.stopPropagation(); // no matter for the server
       act();
     }
+    if (event.target instanceof Element && event.target.closest(`${GUESS} [role=radio]`)) delete html.dataset.told; // a new guess waits anew
   }, { capture: true });
 
   // A picture was drawn, the page became another, the screen did, or the address.
