@@ -27,12 +27,12 @@ def arrive() -> None:
         address.passing(word)
     predict.begin()
     lessons.bar()
-    presenting, hiding = address.now("present") == "1", address.now("hide") == "answers"
+    presenting, hiding = address.now("present") == "1", predict.hiding()
     if not presenting and not hiding:
         return
     with st.container(key="deck", horizontal=True, vertical_alignment="center", gap="small"):
         if hiding:
-            st.button(_("Answers: key A"), key="answers")
+            st.button(_("Answers: key A"), key="answers", on_click=predict.tell)
         for key, (sign, help) in KEYS.items() if presenting else ():
             st.button(sign, key=key, help=_(help))
 

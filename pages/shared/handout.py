@@ -46,9 +46,10 @@ def draw() -> None:
             st.markdown("\n".join(f"- ☐ {label}" for label in predict.labels(prediction)))
         st.container(key="handout_room", height=112, border=False)
         for place, (question, options, _answer) in enumerate(more):
-            st.markdown(question)
-            st.markdown("\n".join(f"- ☐ {plain(option)}" for option in options))
-            st.container(key=f"handout_line_{place}", height=37, border=False)
+            with st.container(key=f"handout_question_{place}"):
+                st.markdown(question)
+                st.markdown("\n".join(f"- ☐ {plain(option)}" for option in options))
+                st.container(key=f"handout_line_{place}", height=37, border=False)
         _code()
     if asked or more:
         with st.container(key="handout_key"):
@@ -64,8 +65,10 @@ def draw() -> None:
 
 
 def here() -> str:
-    """The whole address of what is shown."""
+    """The whole address of what is shown, for those who learn: nothing that is for the teacher."""
     said = {word: text for word, text in st.query_params.items() if word not in MODES}
+    if said.get("depth") == "teach":
+        said["depth"] = "all"
     return (st.context.url or "") + (f"?{urlencode(said)}" if said else "")
 
 

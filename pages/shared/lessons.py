@@ -235,7 +235,7 @@ def bar() -> None:
                 _way(lesson, at - 1, _("Previous"))
         with st.container(key="lesson_next", width="content"):
             if at < len(lesson.stops):
-                _way(lesson, at + 1, f"{_('Next')} →")
+                _way(lesson, at + 1, _("Next step →"))
             else:
                 st.page_link("pages/lesson.py", label=_("The end"), query_params={"name": lesson.name})
 

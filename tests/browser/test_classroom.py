@@ -551,3 +551,28 @@ def test_a_link_to_a_picture_behind_a_late_guess_asks_that_guess_alone_and_no_se
     visit.settle()
     assert not any(box.is_visible() for box in page.locator(".stMain input[type=text]").all())
     visit.check()
+
+
+# What tells the answer, of what a guess opens: a text, a button, a picture, the sentence to take home.
+@pytest.mark.parametrize(
+    ("room", "telling"),
+    [
+        ("why", "With 10 tokens in reach"),
+        ("ledger", "111,094"),
+        ("inference", "The cache is the only memory"),
+        ("masks", "it stumbles"),
+    ],
+)
+def test_what_a_guess_opens_waits_for_the_key_with_its_verdict(visitor, room, telling):
+    visit = visitor(viewport=SCREEN).open(f"/{room}?hide=answers", ready="[data-signature] canvas")
+    page = visit.page
+    asked = page.locator(GUESS).first
+    asked.get_by_role("radio").first.click()
+    asked.locator("[class*=st-key-verdict_]").wait_for(state="attached")
+    visit.settle()
+    said = page.locator(".stMain").get_by_text(telling).locator("visible=true")
+    assert said.count() == 0
+    page.keyboard.press("a")
+    said.first.wait_for()
+    assert asked.locator("[class*=st-key-verdict_]").is_visible()
+    visit.check()

@@ -20,7 +20,7 @@ def test_a_handout_has_a_front_and_an_answer(visitor, room, lang):
         f"/{room}?print=1&lang={lang}", ready="[data-signature] canvas"
     )
     page = visit.page
-    page.wait_for_function("() => document.documentElement.dataset.paper?.split(',').length === 6")
+    page.wait_for_function("() => document.documentElement.dataset.paper?.split(',').length === 7")
     for shown in (
         ".st-key-title h1",
         "[data-signature] canvas",
@@ -63,6 +63,41 @@ def test_a_teacher_makes_a_handout_with_a_button(visitor):
     visit.page.get_by_role("button", name="Handout").click()
     visit.page.wait_for_url(re.compile("print=1"))
     visit.page.locator(".st-key-handout_key").wait_for()
+    visit.check()
+
+
+# The lines to write on: what stands between two of them, in px.
+LINES = """(room) => [getComputedStyle(room, '::before'), getComputedStyle(room, '::after'), getComputedStyle(room)]
+  .filter((s) => s.borderBottomStyle === 'solid' && parseFloat(s.width) > 600).length"""
+
+
+@pytest.mark.parametrize("room", ["", "inference"])
+def test_who_has_guessed_prints_the_picture_that_waits(visitor, room):
+    visit = visitor(viewport=SCREEN, color_scheme="dark").open(f"/{room}?depth=teach")
+    page = visit.page
+    page.locator(".stMain [class*=st-key-question_]").first.get_by_role("radio").first.click()
+    page.locator("[class*=st-key-verdict_]").first.wait_for()
+    visit.settle()
+    page.get_by_role("button", name="Handout").click()
+    page.wait_for_url(re.compile("print=1"))
+    page.locator(".st-key-handout_key").wait_for()
+    page.wait_for_function(
+        "() => document.documentElement.dataset.paper && document.querySelector('.st-key-handout li')"
+    )
+    visit.settle()
+    assert "98.6%" not in page.locator(".stBidiComponent:visible").inner_text()
+    if not room:
+        assert page.locator(".st-key-opening h1").inner_text().endswith("____"), "the sentence stands above its map"
+        scroll = "() => [...document.querySelectorAll('.stMain *')].map((e) => e.shadowRoot?.querySelector('.scroll')).find(Boolean)"
+        page.wait_for_function(f"() => {{ const box = ({scroll})(); return box.scrollWidth <= box.clientWidth; }}")
+    assert page.locator(".st-key-handout_room").evaluate(LINES) == 3
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)", "no black paper"
+    page.emulate_media(media="print")
+    assert len(PAGES.findall(page.pdf(format="A4"))) == 2
+    page.emulate_media(media="screen")
+    page.locator(".st-key-handout_back button").click()
+    page.wait_for_url(re.compile(r"^(?!.*print=)"))
+    page.locator("[class*=st-key-verdict_]").first.wait_for()
     visit.check()
 
 

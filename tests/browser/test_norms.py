@@ -70,3 +70,15 @@ def test_a_bar_of_the_vector_is_taken_by_the_hand(visit):
     visit.settle()
     page.get_by_text(re.compile(r"Six numbers: −\d")).wait_for()
     visit.check()
+
+
+def test_a_table_with_a_sentence_a_row_is_seen_whole(visitor):
+    page = (
+        visitor(viewport={"width": 1280, "height": 720}).open("/norms?depth=all", ready="[data-signature] canvas").page
+    )
+    fold = page.locator(".stMain details", has=page.get_by_text("The same number in other sentences"))
+    fold.locator("summary").click()
+    table = fold.locator("table")
+    table.wait_for()
+    assert table.evaluate("e => e.parentElement.scrollWidth - e.parentElement.clientWidth") <= 1
+    assert all(row.bounding_box()["height"] < 60 for row in table.locator("tr").all())

@@ -110,3 +110,19 @@ def test_the_sum_of_the_product_has_a_line_of_its_own(visit):
     assert said.inner_text()
     below = said.bounding_box()
     assert below["y"] + below["height"] <= dial.bounding_box()["y"], "it is not written over the slider"
+
+
+def test_on_a_telephone_a_word_of_a_table_stands_on_its_line(visitor):
+    visit = visitor(viewport={"width": 390, "height": 844}).open(
+        "/projections?depth=all&lang=zh", ready="[data-signature] canvas"
+    )
+    fold = visit.page.locator(".stMain details", has=visit.page.get_by_text("这一页的词语"))
+    fold.locator("summary").click()
+    word = fold.locator("td", has_text="奇异值").first
+    word.wait_for()
+    assert (
+        word.evaluate(
+            "e => { const r = document.createRange(); r.selectNodeContents(e); return r.getClientRects().length; }"
+        )
+        == 1
+    )

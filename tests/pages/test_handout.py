@@ -11,7 +11,9 @@ from pages.shared import frame, handout
 from tests.pages.opening import open_page
 
 
-def test_the_code_holds_the_state_and_not_how_it_is_shown(monkeypatch):
+@pytest.mark.parametrize(("depth", "led"), [("teach", "depth=all"), ("idea", "depth=idea")])
+def test_the_code_holds_the_state_and_not_how_it_is_shown(monkeypatch, depth, led):
+    """What is for the teacher is not for those who point a telephone at it."""
     made, make = [], segno.make
     monkeypatch.setattr(segno, "make", lambda text, **how: made.append(text) or make(text, **how))
 
@@ -22,11 +24,11 @@ def test_the_code_holds_the_state_and_not_how_it_is_shown(monkeypatch):
 
     app = AppTest.from_function(page)
     app.query_params.update(
-        {"temperature": "0.5", "words": "A & B 你", "print": "1", "present": "1", "mine": "/softmax"}
+        {"temperature": "0.5", "words": "A & B 你", "print": "1", "present": "1", "mine": "/softmax"} | {"depth": depth}
     )
     app.run()
     assert not app.exception
-    assert made[0].endswith("?temperature=0.5&words=A+%26+B+%E4%BD%A0")
+    assert made[0].endswith("?temperature=0.5&words=A+%26+B+%E4%BD%A0&" + led)
 
 
 def test_a_text_too_long_for_a_code_is_printed_without(monkeypatch):

@@ -93,6 +93,13 @@ def test_the_page_of_a_lesson_lists_its_steps(name, language):
     assert asked == {**dict(found.stops[0].query), "lesson": name, "stop": "1"}
 
 
+@pytest.mark.parametrize(("language", "on"), [("en", "Next step →"), ("zh", "下一步 →")])
+def test_the_way_on_leads_to_the_next_step_and_not_to_the_next_room(language, on):
+    app = open_page("05_softmax", lesson="attention", stop="3", lang=language)
+    assert not app.exception
+    assert on in [link.proto.label for link in app.get("page_link")]
+
+
 def test_without_a_name_there_is_a_list():
     app = open_lesson()
     assert not app.exception

@@ -135,7 +135,7 @@ def struck(text: sentence.Text) -> None:
         )
     with right:
         _told(text, found)
-        headings.fold("The same number in other sentences", _others)
+    headings.fold("The same number in other sentences", _others)  # a sentence a row: too wide for a column
 
 
 def _told(text: sentence.Text, found: numbers.Struck) -> None:

@@ -34,9 +34,10 @@ class Prediction:
 
 
 def ask(prediction: Prediction, **values: object) -> str | None:
-    """Show the question; once it is answered, say what is true and why. Returns the choice, None before."""
+    """Show the question; once it is answered, say what is true and why. Returns the choice, None before, and as long as
+    its answer is kept back."""
     options = prediction.options | {UNSURE: N_("I don't know")}
-    chosen = answer(prediction.id)
+    chosen = _chosen(prediction.id)
     if chosen not in options:  # kept from another text, whose options were others
         chosen = None
     widget = f"{prediction.id}_choice"
@@ -58,7 +59,7 @@ def ask(prediction: Prediction, **values: object) -> str | None:
         with st.container():  # always there, so that a verdict moves nothing below it to another place
             if chosen is not None:
                 verdict(prediction, chosen, **values)
-    return chosen
+    return None if _waits(prediction.id) else chosen
 
 
 def slide(id: str) -> Any:
@@ -89,18 +90,44 @@ def key(prediction: Prediction, values: dict[str, object]) -> str:
 
 
 def answer(id: str) -> str | None:
-    """What the visitor guessed on this page, None before. No address says it: a copied link would tell the answer."""
-    return _guesses().get(id)
+    """What the visitor guessed on this page, None before. No address says it: a copied link would tell the answer. What
+    a guess opens tells it too, so it waits for the same key."""
+    return None if _waits(id) else _chosen(id)
 
 
 def told(id: str) -> bool:
     """Is the answer said on this page: guessed before, or printed? What it is costs a computation in some rooms."""
-    return answer(id) is not None or address.passing("print") == "1"
+    return _chosen(id) is not None or _printed()
+
+
+def _chosen(id: str) -> str | None:
+    """On a handout nobody has guessed: its picture is the one that waits, whoever prints it."""
+    return None if _printed() else _guesses().get(id)
+
+
+def _waits(id: str) -> bool:
+    """Is its answer kept back? (Home's title, figures and map are the answer: they are hidden where they stand.)"""
+    return hiding() and address.here() != "home" and id not in _heard()
+
+
+def hiding() -> bool:
+    """Do answers wait for a key?"""
+    return bool(address.now("hide") == "answers")
+
+
+def tell() -> None:
+    """For callbacks: the class has heard the answer to all that was guessed on this page."""
+    _heard().update(_guesses())
+
+
+def _printed() -> bool:
+    return bool(address.passing("print") == "1")
 
 
 def forget(*ids: str) -> None:
     """Ask again: another text, another question."""
     for id in ids:
+        _heard().discard(id)
         if _guesses().pop(id, None):
             address.change()
 
@@ -115,13 +142,19 @@ def _guesses() -> dict[str, str | None]:
     return guesses
 
 
+def _heard() -> set[str]:
+    """The guesses of this page whose answer was told while answers wait."""
+    heard: set[str] = st.session_state.setdefault("_heard", {}).setdefault(address.here(), set())
+    return heard
+
+
 def verdict(prediction: Prediction, chosen: str, **values: object) -> None:
     """What is true of a guess, and why."""
     right = chosen in (prediction.answer, *prediction.also)
     opening = _("Right.") if right else "" if chosen == UNSURE else _("Not quite.")
-    hiding = address.now("hide") == "answers"
-    with st.container(key=f"judged_{prediction.id}") if hiding else nullcontext():
-        if hiding:
+    waits = hiding()
+    with st.container(key=f"judged_{prediction.id}") if waits else nullcontext():
+        if waits:
             with st.container(key=f"waits_{prediction.id}"):
                 say("Your guess is kept. Press A for the answer.")
         with st.container(border=True, key=f"verdict_{prediction.id}"):

@@ -174,7 +174,7 @@
 
   // A handout: the title, the sentence, the signature, the question and its answer. Nothing else, and on white.
   const paper = (all) => {
-    const said = spoken(first(all)), kept = ["st-key-title", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
+    const said = spoken(first(all)), kept = ["st-key-title", "st-key-opening", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
     const these = `:is(${kept.map((name) => `.${name}`).join(", ")})`;
     const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
     if (html.dataset.paper === kept.join()) return;
@@ -182,7 +182,8 @@
     const last = first(all), lay = (zoom) => sheet.replaceSync(`${rest} .stMain .${last.name} { --live-room: ${SHEET}; zoom: ${zoom}; }`);
     lay(1);
     room();
-    lay(Math.min(1, SHEET / last.holder.getBoundingClientRect().height)); // the question stands on the same page
+    const wide = [...last.live.querySelectorAll(".scroll, .wide")].map((box) => box.clientWidth / box.scrollWidth); // nothing scrolls on paper
+    lay(Math.min(1, ...wide, SHEET / last.holder.getBoundingClientRect().height)); // the question stands on the same page
   };
 
   let was = "", path = location.pathname;
@@ -240,7 +241,9 @@
     dispatchEvent(new PopStateEvent("popstate")); // Streamlit reads the address then, and tells the server
     look();
   };
+  // The verdict is here already; what a guess opens comes from the server, which hears of the button.
   const tell = () => html.toggleAttribute("data-told");
+  const key = () => /** @type {HTMLElement | null} */ (document.querySelector(".st-key-answers button"))?.click();
 
   // 1 to 9: the options of the guess on the screen, numbered by style.css. False where there is none.
   const choose = (number) => {
@@ -254,7 +257,7 @@
   addEventListener("keydown", (event) => {
     const [target] = event.composedPath(), typing = target instanceof HTMLElement && target.matches("textarea, input:not([type=range]):not([type=radio])");
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (word("hide") === "answers" && event.key.toLowerCase() === "a" && !typing) tell();
+    if (word("hide") === "answers" && event.key.toLowerCase() === "a" && !typing) key();
     else if (word("present") === "1" && event.key in KEYS && !document.querySelector("[role=dialog]")) KEYS[event.key]();
     else if (!(word("present") === "1" && /^[1-9]$/.test(event.key) && !typing && choose(Number(event.key)))) return;
     event.preventDefault();
@@ -264,9 +267,10 @@
   addEventListener("click", (event) => {
     for (const [name, act] of Object.entries(BUTTONS)) {
       if (!(event.target instanceof Element) || !event.target.closest(`.st-key-${name} button`)) continue;
-      event.stopPropagation(); // no matter for the server
+      if (act !== tell) event.stopPropagation(); // no matter for the server
       act();
     }
+    if (event.target instanceof Element && event.target.closest(`${GUESS} [role=radio]`)) delete html.dataset.told; // a new guess waits anew
   }, { capture: true });
 
   // A picture was drawn, the page became another, the screen did, or the address.

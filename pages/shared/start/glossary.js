@@ -10,7 +10,7 @@
   /** @type {{ range: Range, said: Meaning }[]} */
   let found = [];
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync("::highlight(term) { text-decoration: underline dotted; text-underline-offset: 3px; } #term-tip { position: fixed; z-index: 999999; max-width: 320px; padding: 6px 10px; border-radius: 8px; font: 15px/1.4 var(--st-font, sans-serif); background: #202124; color: #fff; pointer-events: none; }");
+  sheet.replaceSync("::highlight(term) { text-decoration: underline dotted; text-underline-offset: 3px; } html[data-print] ::highlight(term) { text-decoration: none; } #term-tip { position: fixed; z-index: 999999; max-width: 320px; padding: 6px 10px; border-radius: 8px; font: 15px/1.4 var(--st-font, sans-serif); background: #202124; color: #fff; pointer-events: none; }");
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 
   const book = (lang) => {

@@ -44,7 +44,7 @@ const INSIDE = [ // the columns of the open block: array, width, the gap before 
 ];
 let flowed = false; // the motion greets a visitor once
 
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches || document.documentElement.hasAttribute("data-print");
 
 function strip(view, name, block, head) { // the numbers of one column: (token, cell)
   const { shape, values } = view.arrays[name];
