@@ -20,6 +20,22 @@ test("bars", () => {
   assert.match(bars.told(view), /^Amy 98\.6 ?%, Tim 1\.0 ?%$/);
 });
 
+test("the numbers of one picture of bars are written alike, at every stop of its slider", () => {
+  const told = (...frames) => {
+    const view = { meta: { names: ["a", "b"] }, arrays: { values: numbers([frames.length, 2], ...frames.flat()) }, frame: 0 };
+    bars.update(view);
+    return bars.told(view);
+  };
+  assert.equal(told([144, 72]), "a 144, b 72");
+  assert.equal(told([144, 4.5]), "a 144.0, b 4.5");
+  assert.equal(told([2048, 0]), "a 2,048, b 0");
+  assert.equal(told([6.25, 0]), "a 6.250, b 0.000");
+  assert.equal(told([6.25, 0], [31.5, 2]), "a 6.25, b 0.00");
+  assert.equal(told([31.5, 2e-5]), "a 31.50, b 2.00e−5");
+  assert.equal(told([2.5e7, 2]), "a 2.50e+7, b 2.000");
+  assert.equal(told([NaN, 0.5]), "a NaN, b 0.500");
+});
+
 test("a matrix", () => {
   const words = { told: "{rows} by {columns}, {row}, {column}: {value}" };
   const meta = { rows: ["a", "b"], columns: ["x", "y"], words };
