@@ -195,6 +195,38 @@ def test_curves_fill_the_slide_and_grow_with_the_screen(visitor):
         assert large == pytest.approx(small, rel=0.05), f"the same wall, more pixels: {slide}"
 
 
+@pytest.mark.parametrize("screen", [SCREEN, {"width": 1920, "height": 1080}], ids=["1280", "1920"])
+def test_a_guess_stands_in_the_middle_as_large_as_its_screen_allows(visitor, screen):
+    visit = visitor(viewport=screen).open("/attention?present=1&slide=question_hot", ready=".st-key-deck")
+    asked = visit.page.locator(".st-key-question_hot")
+    asked.get_by_role("radio").first.wait_for()
+    visit.settle()
+    for choose in (False, True):
+        if choose:
+            visit.page.keyboard.press("1")
+            asked.locator("[class*=st-key-verdict_]").wait_for()
+            visit.settle()
+        visit.page.wait_for_function(f"(e) => ({WORDS})(e)[1]", arg=asked.element_handle())
+        box, row = asked.bounding_box(), asked.get_by_role("radiogroup").bounding_box()
+        choice = asked.locator("[role=radio] p").first
+        drawn = 16 * choice.evaluate("e => e.getBoundingClientRect().height / e.offsetHeight")
+        assert drawn >= 0.043 * screen["height"], "as large as a title"
+        assert row["x"] + row["width"] / 2 == pytest.approx(screen["width"] / 2, abs=0.02 * screen["width"])
+        assert box["y"] >= 0.2 * screen["height"], "not up at the edge"
+    visit.check()
+
+
+def test_a_sentence_that_no_picture_of_a_guess_reads_is_not_shown_above_it(visitor):
+    visit = visitor(viewport=SCREEN).open("/why?depth=all&present=1&slide=question_bill_guess", ready=".st-key-deck")
+    page, words = visit.page, visit.page.locator(".st-key-words")
+    page.locator(".st-key-question_bill_guess [role=radio]").first.wait_for()
+    page.locator(".st-key-bill canvas").wait_for(state="attached")
+    expect(words).to_be_hidden()
+    page.evaluate(PRESENT, "question_sight")
+    expect(words).to_be_visible()
+    visit.check()
+
+
 @pytest.mark.parametrize("room", ["attention", "norms", "model"])
 def test_the_note_for_the_teacher_leaves_the_first_screen_to_the_picture(visitor, room):
     visit = visitor(viewport=SCREEN).open(f"/{room}?depth=teach", ready="[data-signature] canvas")

@@ -179,3 +179,13 @@ def test_a_stage_of_the_map_opens_its_page_in_the_visitors_language(visitor):
     visit.page.wait_for_url(re.compile(r"/attention\?lang=zh$"))
     visit.settle()
     visit.check()
+
+
+def test_a_formula_that_goes_on_scrolls_by_itself_and_says_so_at_its_edge(visitor):
+    page = visitor(viewport={"width": 320, "height": 700}).open("/attention?depth=all").page
+    written = page.locator(".stMain .katex-display", has_text="69.705")
+    written.wait_for()
+    wide, room, shade = written.evaluate("e => [e.scrollWidth, e.clientWidth, getComputedStyle(e).backgroundImage]")
+    assert wide > room + 10, "the sum is wider than a small telephone"
+    assert shade.count("gradient") == 4, "a shade at each edge, and the paper that covers it at the end"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320

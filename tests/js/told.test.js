@@ -9,6 +9,7 @@ import bars from "../../pages/shared/pictures/bars/bars.js";
 import { View } from "../../pages/shared/pictures/live/base.js";
 import lines from "../../pages/shared/pictures/lines/lines.js";
 import matrix from "../../pages/shared/pictures/matrix/matrix.js";
+import plane from "../../pages/shared/pictures/plane/plane.js";
 import stack from "../../pages/shared/pictures/stack/stack.js";
 import tiles from "../../pages/shared/pictures/tiles/tiles.js";
 
@@ -17,6 +18,22 @@ const numbers = (shape, ...values) => ({ shape, values: Float32Array.from(values
 test("bars", () => {
   const view = { meta: { names: ["Amy", "Tim"], percent: true }, arrays: { values: numbers([2, 2], 0.000176, 0.9, 0.986, 0.01) }, frame: 1 };
   assert.match(bars.told(view), /^Amy 98\.6 ?%, Tim 1\.0 ?%$/);
+});
+
+test("the numbers of one picture of bars are written alike, at every stop of its slider", () => {
+  const told = (...frames) => {
+    const view = { meta: { names: ["a", "b"] }, arrays: { values: numbers([frames.length, 2], ...frames.flat()) }, frame: 0 };
+    bars.update(view);
+    return bars.told(view);
+  };
+  assert.equal(told([144, 72]), "a 144, b 72");
+  assert.equal(told([144, 4.5]), "a 144.0, b 4.5");
+  assert.equal(told([2048, 0]), "a 2,048, b 0");
+  assert.equal(told([6.25, 0]), "a 6.250, b 0.000");
+  assert.equal(told([6.25, 0], [31.5, 2]), "a 6.25, b 0.00");
+  assert.equal(told([31.5, 2e-5]), "a 31.50, b 2.00e−5");
+  assert.equal(told([2.5e7, 2]), "a 2.50e+7, b 2.000");
+  assert.equal(told([NaN, 0.5]), "a NaN, b 0.500");
 });
 
 test("a matrix", () => {
@@ -112,4 +129,20 @@ test("what Streamlit hands on late stays unsaid where something newer was told a
   view.early = ["b", "c"];
   assert.equal(behind("x"), false); // that one came no other way, and counts
   assert.equal(behind("b"), false);
+});
+
+test("in a plane no name lies on a dot or on another name; a mover's is always written", () => {
+  const at = [[50, 50], [57, 34], [64, 50], [71, 34], [140, 50]], names = ["0", "1", "0", "1", "far away"];
+  const pen = { measureText: (text) => ({ width: 7 * text.length }) };
+  const meta = { names, movers: ["head"], readout: ["x"], xTitle: "step", yTitle: "cell" };
+  const arrays = { points: numbers([5, 2], ...at.flat()), moving: numbers([1, 1, 2], 120, 60), read0: numbers([1], 0.5) };
+  const view = { pen, meta, arrays, frame: 0, box: { width: 220, height: 120 }, order: [0, 1, 2, 3, 4], colours: {}, place: (x, y) => [x, y] };
+  const { names: written, ends } = plane.labels(view);
+  assert.deepEqual(ends.map(({ text }) => text), ["head"]);
+  assert.ok(written.length >= 4);
+  const boxes = [...written, ...ends].map(({ box }) => box), dots = [...at.map((xy) => [...xy, 5]), [120, 60, 8]];
+  for (const [i, [x0, y0, x1, y1]] of boxes.entries()) {
+    for (const [x, y, r] of dots) assert.ok(Math.hypot(Math.max(x0 - x, 0, x - x1), Math.max(y0 - y, 0, y - y1)) >= r, `name ${i} on the dot at ${x}, ${y}`);
+    for (const [a0, b0, a1, b1] of boxes.slice(0, i)) assert.ok(x0 >= a1 || a0 >= x1 || y0 >= b1 || b0 >= y1, `name ${i} on another`);
+  }
 });

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -93,6 +94,7 @@ def test_every_role_can_be_read_on_its_paper(role, theme):
 @pytest.mark.parametrize(("theme", "ink"), [("light", "#111111"), ("dark", "#f2f4f8")])
 @pytest.mark.parametrize("grounds", [palette.PIECES, palette.KINDS])
 def test_ink_is_read_on_every_ground(grounds, theme, ink):
+    assert ink == palette.INK[theme == "dark"]
     assert ink in (ROOT / ".streamlit/config.toml").read_text("utf8")
     assert min(contrast(ink, ground) for ground in grounds[theme]) >= 4.5
 
@@ -223,3 +225,24 @@ def test_a_chart_is_checked_when_it_is_sent_and_its_parts_are_not_before():
     wrong = alt.Chart(alt.InlineData([])).mark_bar(opacity="much")
     with pytest.raises(alt.utils.schemapi.SchemaValidationError, match="much"):
         wrong.to_dict()
+
+
+@pytest.mark.parametrize("page", ["16_efficient", "17_theory"])
+def test_a_chart_wears_what_our_own_pictures_wear(page):
+    app = open_page(page)
+    charts = [json.loads(element.proto.spec) for element in app.get("vega_lite_chart")]
+    assert charts
+    for spec in charts:
+        dress = spec["config"]
+        assert dress["axis"]["gridColor"] == palette.ROLES["quiet"][0]
+        assert dress["axis"]["gridOpacity"] == 0.22
+        assert dress["axis"]["labelColor"] == dress["legend"]["labelColor"] == dress["text"]["color"] == palette.INK[0]
+        assert dress["line"]["strokeWidth"] == 2.5
+        assert not dress["axisX"]["grid"]
+        assert not re.search(r'"format": ?"[^,.]*[~es]"', json.dumps(spec)), "axes write numbers as the theme does"
+
+
+def test_a_logarithmic_axis_has_the_numbers_that_our_own_pictures_have():
+    assert figures.ticks(1e6, 1e13) == [1e6, 1e8, 1e10, 1e12]
+    assert figures.ticks(300, 2e6) == [1e3, 1e4, 1e5, 1e6]
+    assert figures.ticks(6, 250) == [10, 20, 50, 100, 200]

@@ -57,9 +57,7 @@ def _values(found: ins.Rank) -> None:
         .mark_line(clip=True)
         .encode(
             x=alt.X("i:Q", title=_("singular value")),
-            y=alt.Y(
-                "value:Q", title=named_log, scale=log, axis=alt.Axis(values=[1, 1e-2, 1e-4, 1e-6, 1e-8], format="e")
-            ),
+            y=alt.Y("value:Q", title=named_log, scale=log, axis=alt.Axis(values=[1, 1e-2, 1e-4, 1e-6, 1e-8])),
             color=alt.Color("of:N", title=None, scale=colours, legend=alt.Legend(orient="top", direction="vertical")),
             tooltip=["of:N", "i:Q", alt.Tooltip("value:Q", format=".2e")],
         )

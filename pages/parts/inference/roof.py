@@ -118,8 +118,8 @@ def _roofs(alt: Any, found: rl.Measured, x: Any, y: Any) -> list[Any]:
     lines = alt.Chart(alt.InlineData(bends)).mark_line().encode(x=x, y=y, detail="roof:N", color=colour)
     names = alt.Chart(alt.InlineData(ends)).encode(x=x, y=y, text="roof:N", color=colour)
     low = alt.datum.roof == SHOWN[0]
-    above = names.transform_filter(~low).mark_text(align="right", dy=-8, fontSize=12)
-    return [lines, above, names.transform_filter(low).mark_text(align="right", dy=13, fontSize=12)]
+    above = names.transform_filter(~low).mark_text(align="right", dy=-8)
+    return [lines, above, names.transform_filter(low).mark_text(align="right", dy=13)]
 
 
 def _dots(alt: Any, found: rl.Measured, x: Any, y: Any) -> Any:

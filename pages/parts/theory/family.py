@@ -155,10 +155,10 @@ def _tree(branch: str) -> None:
         for event in fm.EVENTS
     ]
     x, y = _places()
-    ink, texts = figures.colour("quiet"), []
+    texts = []
     for up in (True, False):
         held = [row for row in rows if row["above"] == up]
-        written = alt.Chart(alt.InlineData(held)).mark_text(dy=-13 if up else 15, fontSize=11, color=ink)
+        written = alt.Chart(alt.InlineData(held)).mark_text(dy=-13 if up else 15)
         fits = alt.condition(f"width > {WIDE} || datum.narrow", "name:N", alt.value(""))
         texts.append(written.encode(x=x, y=y, text=fits))
     says = _("A family tree over the years: encoders, vision, both, decoders.")
@@ -169,7 +169,7 @@ def _tree(branch: str) -> None:
 def _places() -> tuple[Any, Any]:
     """Both axes: years, and one lane a branch."""
     alt = figures.altair()
-    x = alt.X("when:Q", title=None, scale=alt.Scale(domain=[2014, 2025.6]), axis=alt.Axis(format="d", tickCount=11))
+    x = alt.X("when:Q", title=None, scale=alt.Scale(domain=[2014, 2025.6]), axis=alt.Axis(tickCount=11))
     labels = "[" + ",".join(f"'{_(NAMES[lane])}'" for lane in LANES) + "][datum.value]"
     axis = alt.Axis(values=list(range(len(LANES))), labelExpr=labels, grid=False)
     return x, alt.Y("lane:Q", title=None, scale=alt.Scale(domain=[len(LANES) - 0.5, -0.6]), axis=axis)
@@ -275,17 +275,18 @@ def _trend(field: str, title: str) -> None:
         for one in frame.cached(fm.trends)
     ]
     values = [row["value"] for row in rows]
-    log = alt.Scale(type="log", domain=[min(values) / 2, max(values) * 2], nice=False)
+    domain = min(values) / 2, max(values) * 2
+    log = alt.Scale(type="log", domain=domain, nice=False)
     years = alt.Scale(domain=[2017.8, 2025.8])
-    x = alt.X("when:Q", title=None, scale=years, axis=alt.Axis(format="d", values=list(range(2018, 2026, 2))))
-    y = alt.Y("value:Q", title=f"{title} · {_('log scale')}", scale=log, axis=alt.Axis(format="~s", tickCount=5))
+    x = alt.X("when:Q", title=None, scale=years, axis=alt.Axis(values=list(range(2018, 2026, 2))))
+    y = alt.Y("value:Q", title=f"{title} · {_('log scale')}", scale=log, axis=alt.Axis(values=figures.ticks(*domain)))
     base = alt.Chart(alt.InlineData(rows)).encode(x=x, y=y)
     ink = figures.colour("v")
-    marks = base.mark_point(size=80, color=ink).encode(
+    marks = base.mark_point(filled=False, color=ink).encode(
         fill=alt.condition("datum.sure", alt.value(ink), alt.value("transparent")),
         tooltip=["name:N", alt.Tooltip("value:Q", title=title, format=",.0f"), alt.Tooltip("when:Q", format=".1f")],
     )
     named = alt.Chart(alt.InlineData([row for row in rows if row["id"] in NAMED])).encode(x=x, y=y, text="name:N")
-    names = named.mark_text(dy=-11, fontSize=10, color=figures.colour("quiet"))
+    names = named.mark_text(dy=-11)
     says = _("Trend over the years: {title}, hollow where it was never confirmed.").format(title=title)
     figures.show((marks + names).properties(height=220), key=f"trend_{field}", says=says)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -253,20 +254,27 @@ def _law_axes() -> tuple[Any, Any]:
     over_floor = laws.losses - own.floor()
     log = alt.Scale(type="log", domain=[float(over_floor.min()) / 1.5, float(over_floor.max()) * 1.3], nice=False)
     over = f"{_('loss above the floor, nats a letter')} · {_('log scale')}"
-    ticks = alt.Axis(values=[0.1, 0.2, 0.3, 0.5, 1, 2], format="~g")
-    return _size_axis(), alt.Y("over:Q", title=over, scale=log, axis=ticks)
+    ticks = alt.Axis(values=[0.1, 0.2, 0.3, 0.5, 1, 2])
+    return _size_axis(_around(laws.sizes)), alt.Y("over:Q", title=over, scale=log, axis=ticks)
 
 
-def _size_axis() -> Any:
+def _size_axis(sizes: np.ndarray) -> Any:
+    """Parameters, from the first of these sizes to the last."""
     alt = figures.altair()
-    title = f"{_('parameters N')} · {_('log scale')}"
-    return alt.X("n:Q", title=title, scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format=".0e", tickCount=6))
+    title, domain = f"{_('parameters N')} · {_('log scale')}", (float(sizes[0]), float(sizes[-1]))
+    log = alt.Scale(type="log", domain=domain, nice=False)
+    return alt.X("n:Q", title=title, scale=log, axis=alt.Axis(values=figures.ticks(*domain)))
+
+
+def _around(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Sizes where a fit is drawn: some way beyond the nets on both sides."""
+    return np.geomspace(sizes[0] / 1.5, sizes[-1] * 3, 60)
 
 
 def _law_fits(x: Any, y: Any) -> Any:
     alt = figures.altair()
     laws, floor = frame.cached(sc.laws), own.floor()
-    grid = np.geomspace(laws.sizes[0] / 1.5, laws.sizes[-1] * 3, 60)
+    grid = _around(laws.sizes)
     fits = {
         _("all, floor known"): laws.known,
         _("largest {n}, floor known").format(n=sc.LARGEST): laws.upper,
@@ -419,11 +427,11 @@ def _formulas() -> None:
     ]
     colours = alt.Scale(domain=list(named), range=[figures.colour(role) for role in ("warn", "a", "q")])
     loss = f"{_('loss, nats a token')} · {_('log scale')}"
-    ticks = alt.Axis(values=[1, 1.5, 2, 3, 4, 6, 8], format="~g")
+    ticks = alt.Axis(values=[1, 1.5, 2, 3, 4, 6, 8])
     lined = alt.Chart(alt.InlineData(rows)).mark_line(clip=True)
     legend = alt.Legend(orient="top", columns=2)  # three in a row are too wide for a telephone
     chart = lined.encode(
-        x=_size_axis(),
+        x=_size_axis(n),
         y=alt.Y("loss:Q", title=loss, scale=alt.Scale(type="log", domain=[1, 6.5], nice=False), axis=ticks),
         color=alt.Color("of:N", title=None, scale=colours, legend=legend),
         tooltip=["of:N", alt.Tooltip("n:Q", format=".1e"), alt.Tooltip("loss:Q", format=".3f")],
@@ -446,7 +454,7 @@ def surface() -> None:
     drawn = go.Figure(
         [
             go.Surface(
-                x=found.n, y=found.d, z=found.losses, colorscale="Purples", showscale=False, hovertemplate=hover
+                x=found.n, y=found.d, z=found.losses, colorscale=figures.shades(), showscale=False, hovertemplate=hover
             ),
             go.Scatter3d(x=n, y=d, z=loss + 0.02, hovertemplate=hover, **best),
         ]
@@ -458,7 +466,9 @@ def surface() -> None:
         zaxis=dict(title=_("loss, nats a token")),
         camera=dict(eye=dict(x=1.75, y=1.75, z=0.8)),
     )
-    drawn.update_layout(height=460, margin=dict(l=0, r=0, t=0, b=0), scene=axes, legend=dict(x=0, y=1))
+    drawn.update_layout(
+        height=460, margin=dict(l=0, r=0, t=0, b=0), scene=axes, legend=dict(x=0, y=1), font=dict(color=figures.ink())
+    )
     says = _("Loss over parameters and tokens as a surface, with the line of the best split of every budget.")
     st.plotly_chart(drawn, key="surface", alt=says, config={"displayModeBar": False})
     prose("theory", "surface")

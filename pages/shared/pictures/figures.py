@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
@@ -66,14 +67,69 @@ def altair() -> Any:
 
 def colour(role: str) -> str:
     """A role's colour as Vega reads it, in whichever theme the visitor uses."""
-    return palette.ROLES[role][1 if st.context.theme.type == "dark" else 0]
+    return palette.ROLES[role][_dark()]
+
+
+def ink() -> str:
+    """The colour of words, likewise."""
+    return palette.INK[_dark()]
+
+
+def shades() -> list[tuple[float, str]]:
+    """From paper to full as Plotly reads it, likewise."""
+    anchors = palette.WEIGHTS[_dark()]
+    return [(i / (len(anchors) - 1), f"rgb{rgb}") for i, rgb in enumerate(anchors)]
+
+
+def _dark() -> int:
+    return int(st.context.theme.type == "dark")
+
+
+# A number at an axis, as `tick` in lines.js writes it: 0.5, 1000, 1e5, 1e−8.
+TICK = """datum.value != 0 && (abs(datum.value) < 1e-3 || abs(datum.value) >= 1e5)
+? replace(replace(format(datum.value, '.0e'), 'e+', 'e'), '-', '−') : replace(format(datum.value, '.4~r'), '-', '−')"""
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Where a logarithmic axis has numbers and level lines, as `ticks` in lines.js chooses: tens; over less than two of
+    them 1, 2 and 5 of each."""
+    first, last = floor(log10(low)), floor(log10(high) + 1e-9)
+    if high / low < 100:
+        few = [m * 10.0**power for power in range(first, last + 1) for m in (1, 2, 5)]
+        return [x for x in few if low * (1 - 1e-9) <= x <= high * (1 + 1e-9)]
+    first = ceil(log10(low) - 1e-9)
+    return [10.0**power for power in range(first, last + 1, max(1, ceil((last - first + 1) / most)))]
+
+
+def themed(chart: Any) -> Any:
+    """A chart in the dress of our own pictures (lines.js): quiet level lines, the title of the upright axis above it and
+    level, that of the other at its right end, and the same sizes of words, lines and dots."""
+    quiet, words = colour("quiet"), {"labelColor": ink(), "titleColor": ink()}
+    axis = {"labelFontSize": 12, "labelFontWeight": 400, "titleFontSize": 12, "titleFontWeight": 600, "titleLimit": 600}
+    level = {"grid": False, "ticks": True, "tickSize": 4, "domain": True, "domainOpacity": 0.7, "titleAnchor": "end"}
+    above = {"titleAngle": 0, "titleAnchor": "end", "titleAlign": "left", "titleBaseline": "bottom"}
+    upright = {"grid": True, "ticks": False, "domain": False, "titleX": -40, "titleY": -10, **above}
+    legend = {"labelColor": ink(), "labelFontSize": 13, "orient": "top", "offset": 26, "symbolStrokeWidth": 3}
+    return (
+        chart.properties(padding={"left": 2, "right": 18, "top": 4, "bottom": 4})
+        .configure_view(stroke=None)
+        .configure_axis(**axis, **words, labelExpr=TICK, gridColor=quiet, gridOpacity=0.22, labelFlush=False)
+        .configure_axisX(**level, domainColor=quiet, tickColor=quiet, tickOpacity=0.7, labelPadding=3, titlePadding=6)
+        .configure_axisY(**upright)
+        .configure_legend(**legend)
+        .configure_line(strokeWidth=2.5)
+        .configure_point(filled=True, opacity=1, size=80)
+        .configure_text(fontSize=12, color=ink())
+    )
 
 
 def show(chart: Any, *, key: str, says: str, chosen: Callable[[Any], None] | None = None) -> None:
     """Put a chart on the page with its alternative text.
 
-    chosen: called before the next run with the field CHOSEN of the mark that was pressed; the chart says `pressed()`.
+    It is dressed as all are: `themed`. chosen: called before the next run with the field CHOSEN of the mark that
+    was pressed; the chart says `pressed()`.
     """
+    chart = themed(chart)
     if chosen is None:
         st.altair_chart(chart, key=key, alt=says, width="stretch")
         return

@@ -33,6 +33,7 @@ ROLES = {  # role -> (on light, on dark)
     "ffn": ("#8f3a84", "#f0a3e4"),
 }
 PAPER = ("#ffffff", "#0e1117")
+INK = ("#111111", "#f2f4f8")  # words and numbers, as the theme has them
 
 WEIGHTS = (  # from paper to violet
     [(255, 255, 255), (226, 214, 247), (178, 148, 226), (119, 74, 190), (62, 22, 120)],

@@ -5,7 +5,8 @@
   const LEGIBLE = 1.7; // what is drawn with 12 px is shown with 20 on a screen of 1280 × 720, and as large on any wall
   const SCREEN = [1280, 720];
   const TRIED = [2.4, 2.2, 2, 1.85, LEGIBLE, 1.55, 1.4, 1.3, 1.25, 1.1, 1];
-  const ASKED = [LEGIBLE, 1.55, 1.4, 1.25]; // words of 16 px stay above 20
+  const ASKED = [2.4, 2.2, 2, 1.85, LEGIBLE, 1.55, 1.4, 1.25]; // words of 16 px stay above 20
+  const DOWN = 0.16; // of the room: where a guess begins, so that it stands in the middle with its answer
   const FULL = 0.6; // of the height: a picture this tall need not be larger
   const EDGE = 24;
   const GUESS = "[class*=st-key-question_]";
@@ -117,11 +118,17 @@
   const room = () => dispatchEvent(new Event("live-room")); // the pictures look how much there is
   const tall = (selector) => document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
 
-  // The box of the sentence that is read: what follows a box reads from it, what stands before all of them reads none.
-  // A room may have a box of its own; Home's stands at its end.
+  // The picture that a guess is about: one that it opens, else the next. Before one that is opened is there, none.
+  const about = (all, at) => {
+    const slide = all[at], next = all.slice(at).find(({ live }) => live);
+    return slide.live || !slide.holder.querySelector("[class*=st-key-opens-]") ? next : all.find(({ key, live }) => live && opens(key)(slide));
+  };
+
+  // The box of the sentence that is read: what follows a box reads from it, what stands before all of them reads none,
+  // nor does a guess about a picture that reads none. A room may have a box of its own; Home's stands at its end.
   const BOXES = [".st-key-own_words", ".st-key-words"];
-  const spoken = ({ holder, live }) => {
-    if (live?.hasAttribute("data-wordless")) return undefined;
+  const spoken = ({ holder }, picture) => {
+    if (picture?.live.hasAttribute("data-wordless")) return undefined;
     const follows = (box) => box && (box.compareDocumentPosition(holder) & Node.DOCUMENT_POSITION_FOLLOWING || document.querySelector(".stMain .st-key-opening"));
     return BOXES.findLast((name) => follows(document.querySelector(`.stMain ${name}`)));
   };
@@ -139,7 +146,7 @@
   };
 
   const fill = (all, at) => {
-    const { name, holder, live } = all[at], said = spoken(all[at]), times = larger(), legible = LEGIBLE * times;
+    const { name, holder, live } = all[at], said = spoken(all[at], about(all, at)), times = larger(), legible = LEGIBLE * times;
     html.style.setProperty("--wall", String(times)); // what stands above it grows along: style.css
     const unread = BOXES.filter((box) => box !== said).map((box) => `.stMain ${box}${box}, .stMain ${box}${box} * { visibility: hidden !important; }`);
     const naming = `${called(all[at])} ${unanswered(all[at])} ${unread.join(" ")}`;
@@ -147,22 +154,28 @@
     const title = tall(".stMain :is(.st-key-title, .st-key-opening)"), words = said ? tall(`.stMain ${said}`) : 0;
     const top = 12 + title + (words && words + 8) + 8, wide = innerWidth - 2 * EDGE, high = innerHeight - top - 12;
     const frame = `${naming} ${said ? `.stMain ${said} { top: ${16 + title}px; }` : ""} .st-key-deck::before { content: "${at + 1} / ${all.length}"; }`;
-    const lay = (zoom, space, shown = zoom) => {
+    const lay = (zoom, space, shown = zoom, down = 0) => {
       const width = wide / zoom, left = (innerWidth - width * shown) / 2;
-      sheet.replaceSync(`${frame} .stMain .${name} { position: fixed !important; z-index: 50; left: ${left}px; top: ${top}px; width: ${width}px !important; transform: scale(${shown}); transform-origin: 0 0; --live-zoom: ${zoom}; --live-room: ${space}; --live-centre: auto; } ${seen(name)}`);
+      sheet.replaceSync(`${frame} .stMain .${name} { position: fixed !important; z-index: 50; left: ${left}px; top: ${top + down}px; width: ${width}px !important; transform: scale(${shown}); transform-origin: 0 0; --live-zoom: ${zoom}; --live-room: ${space}; --live-centre: auto; } ${seen(name)}`);
       room();
       return holder.getBoundingClientRect().height / shown;
     };
-    // A picture that is wider than its room at this zoom would be cut off at its sides.
-    const cut = () => [...live?.querySelectorAll(".scroll, .wide") ?? []].some((box) => box.scrollWidth > box.clientWidth + 1);
-    const tried = (zoom) => ({ zoom, shown: Math.min(zoom, high / lay(zoom, high / zoom)), cut: cut() });
+    // A picture that is wider than its room at this zoom would be cut off at its sides, as would the longest choice.
+    // Choices that need a second line count as smaller by a fifth.
+    const choices = live ? [] : /** @type {HTMLElement[]} */ ([...holder.querySelectorAll("[role=radio]")]);
+    const rigid = live ? [...live.querySelectorAll(".scroll, .wide")] : [holder, ...choices];
+    const tried = (zoom) => {
+      const shown = Math.min(zoom, high / lay(zoom, high / zoom)), torn = choices.some((one) => one.offsetTop > choices[0].offsetTop + 1);
+      return { zoom, shown, worth: torn ? 0.8 * shown : shown, cut: rigid.some((box) => box.scrollWidth > box.clientWidth + 1) };
+    };
     let best = tried(legible);
-    if (best.shown < legible || best.cut || (live && lay(legible, high / legible) * legible < FULL * high)) {
+    if (!live || best.shown < legible || best.cut || lay(legible, high / legible) * legible < FULL * high) {
       for (const one of (live ? TRIED : ASKED).map((zoom) => tried(zoom * times))) {
-        if (one.cut === best.cut ? one.shown > best.shown + 0.01 : best.cut) best = one;
+        if (one.cut === best.cut ? one.worth > best.worth + 0.01 : best.cut) best = one;
       }
     }
-    lay(best.zoom, high / best.zoom, best.shown);
+    const left = high - best.shown * lay(best.zoom, high / best.zoom, best.shown);
+    if (!live) lay(best.zoom, high / best.zoom, best.shown, Math.max(0, Math.min(DOWN * high, left / 2)));
   };
 
   const alone = (all) => {
@@ -174,7 +187,7 @@
 
   // A handout: the title, the sentence, the signature, the question and its answer. Nothing else, and on white.
   const paper = (all) => {
-    const said = spoken(first(all)), kept = ["st-key-title", "st-key-opening", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
+    const said = spoken(first(all), first(all)), kept = ["st-key-title", "st-key-opening", ...(said ? [said.slice(1)] : []), "st-key-handout", "st-key-handout_key", "st-key-handout_tools", first(all).name];
     const these = `:is(${kept.map((name) => `.${name}`).join(", ")})`;
     const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
     if (html.dataset.paper === kept.join()) return;

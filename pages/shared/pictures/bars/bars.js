@@ -1,7 +1,7 @@
 // Bars with names, largest first as Python ordered them, and behind each the bar of the untouched model.
 
 import { clip, hatched, make, sized, steer } from "../live/base.js";
-import { quoted, short } from "../live/numbers.js";
+import { alike, quoted } from "../live/numbers.js";
 
 /** @typedef {import("../live/base.js").Colours} Colours */
 /**
@@ -32,6 +32,10 @@ const BARS = {
     view.canvas.addEventListener("pointermove", () => (view.canvas.style.cursor = view.meta.grab ? "ew-resize" : "default"));
   },
 
+  update(view) { // one picture, one way to write its numbers, at every stop of its slider
+    view.wrote = alike(view.arrays.values.values);
+  },
+
   grabbed(view, x, y, down) { // the frame in which the marked bar ends at the hand
     const { names, marked, high } = view.meta, row = Math.floor((y - 3 - view.box.top) / view.meta.row);
     if (down && row !== marked) {
@@ -58,7 +62,7 @@ const BARS = {
     view.box.name = Math.min(view.box.name, widest + 6) + heads.length * column; // what stands left of the bars
   },
 
-  // What each score becomes on its way to its bar: one column a step, in numbers.
+  // What each score becomes on its way to its bar: one column a step, in numbers that are written alike.
   beside(view) {
     const { pen, meta, box } = view, { values, shape } = view.arrays.beside, [, n, steps] = shape;
     pen.textAlign = "right";
@@ -70,7 +74,8 @@ const BARS = {
       if (j < 0) continue;
       pen.font = `15px ${view.font}`;
       pen.fillStyle = view.ink;
-      for (let i = 0; i < n; i++) pen.fillText(short(values[(view.frame * n + i) * steps + j]), x, (i + 0.5) * meta.row + 3 + box.top);
+      const column = Array.from({ length: n }, (_, i) => values[(view.frame * n + i) * steps + j]), wrote = alike(column);
+      for (let i = 0; i < n; i++) pen.fillText(wrote(column[i]), x, (i + 0.5) * meta.row + 3 + box.top);
     }
   },
 
@@ -118,7 +123,7 @@ const BARS = {
   },
 
   number(view, x) {
-    return view.meta.percent ? `${(100 * x).toFixed(1)}%` : short(x);
+    return view.meta.percent ? `${(100 * x).toFixed(1)}%` : view.wrote(x);
   },
 
   csv(view) {

@@ -67,6 +67,18 @@ export function short(x, digits = 3) {
   return signed(a === 0 ? "0" : a < 10 ** -digits || a >= 1e6 ? x.toExponential(2) : x.toFixed(a >= 100 ? 1 : a >= 10 ? 2 : digits));
 }
 
+// Numbers that stand one under the other are written alike: as many places for all as the largest has, none where all
+// are whole. Only what would be written as nothing, and is not, keeps its own digits.
+export function alike(values, digits = 3) {
+  const known = Array.from(values).filter(Number.isFinite), most = known.reduce((now, x) => Math.max(now, Math.abs(x)), 0);
+  const whole = known.every(Number.isInteger), places = whole ? 0 : most >= 100 ? 1 : most >= 10 ? 2 : digits;
+  if (most >= (whole ? 2 ** 24 : 1e6)) return (x) => short(x, digits);
+  return (x) => {
+    if (!Number.isFinite(x) || (x !== 0 && Math.abs(x) < 0.5 * 10 ** -places)) return short(x, digits);
+    return signed(whole ? x.toLocaleString("en-US") : x.toFixed(places));
+  };
+}
+
 export function exact(x) { // six digits
   return Number.isFinite(x) && Math.abs(x) >= 1e-4 ? signed(Number(x.toPrecision(6)).toString()) : short(x);
 }

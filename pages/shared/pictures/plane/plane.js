@@ -31,8 +31,23 @@ import { quoted, short } from "../live/numbers.js";
 /** @typedef {import("../live/base.js").Common & Own} Meta */
 
 const MARGIN = 34;
-/** @type {[number, number, CanvasTextAlign][]} */
-const BESIDE = [[9, -9, "left"], [9, 10, "left"], [-9, -9, "right"], [-9, 10, "right"]]; // where a name may stand
+const DOT = 5, MOVER = 8; // px, the radius of a point and of what moves
+const CLEAR = 2; // px between a dot and a name, its own or another's
+const SHARE = { left: 0, center: 0.5, right: 1 }; // of a name, left of where it is written
+/** @typedef {[number, number, number, number]} Box */
+
+// Where the name of a dot may stand, the best place first.
+/** @type {(r: number) => [number, number, CanvasTextAlign][]} */
+const beside = (r) => {
+  const out = r + 4, high = r + CLEAR + 8;
+  const corners = [[out, -out, "left"], [out, out, "left"], [-out, -out, "right"], [-out, out, "right"]];
+  return /** @type {any} */ ([...corners, [0, -high, "center"], [0, high, "center"], [out, 0, "left"], [-out, 0, "right"]]);
+};
+
+/** @type {(a: Box, b: Box) => boolean} */
+const meet = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+/** @type {(box: Box, dot: number[]) => boolean} */
+const covers = ([x0, y0, x1, y1], [x, y, r]) => Math.hypot(x - Math.max(x0, Math.min(x1, x)), y - Math.max(y0, Math.min(y1, y))) < r;
 
 /** @type {import("../live/base.js").Painter<Meta>} */
 const PLANE = {
@@ -200,42 +215,79 @@ const PLANE = {
       for (let i = 0; i < n; i++) PLANE.line(view, PLANE.mover(view, k), PLANE.spot(view, i), pull.values[(now * m + k) * n + i]);
     }
     for (let i = 0; meta.arrows && i < n; i++) PLANE.arrow(view, view.place(0, 0), PLANE.spot(view, i), view.colours.point);
-    PLANE.names(view);
+    const { names, ends } = PLANE.labels(view);
+    names.forEach((name) => PLANE.name(view, name));
     for (let i = 0; i < n; i++) { // after the names: the paper around a name must not rub out a dot
-      const [x, y] = PLANE.spot(view, i), size = view.arrays.sizes?.values[now * n + i];
-      PLANE.dot(view, x, y, size === undefined ? 5 : 3.5 + 8 * Math.sqrt(size), view.colours.point);
+      PLANE.dot(view, ...PLANE.spot(view, i), PLANE.radius(view, i), view.colours.point);
     }
     for (let k = 0; k < m; k++) {
-      const [x, y] = PLANE.mover(view, k), colour = view.colours["mover" + k] ?? view.colours.mover;
-      if (meta.pointed) PLANE.arrow(view, view.place(0, 0), [x, y], colour);
-      if (!meta.pointed || meta.arrows) PLANE.dot(view, x, y, 8, colour);
-      pen.font = `700 14px ${view.font}`;
-      pen.textAlign = "left";
-      pen.textBaseline = "middle";
-      PLANE.written(view, meta.movers[k], x + 12, y + 10, colour);
+      const at = PLANE.mover(view, k), colour = PLANE.tint(view, k);
+      if (meta.pointed) PLANE.arrow(view, view.place(0, 0), at, colour);
+      if (!meta.pointed || meta.arrows) PLANE.dot(view, ...at, MOVER, colour);
     }
-    PLANE.readout(view, now);
+    ends.forEach((name) => PLANE.name(view, name));
+    PLANE.readout(view);
   },
 
-  // A name stands where no other does; where there is no room it is left out, and the tip still tells it.
-  names(view) {
-    const { pen, meta } = view, taken = [];
-    pen.font = `13px ${view.font}`;
-    pen.textBaseline = "middle";
-    for (const i of view.order) {
-      const [x, y] = PLANE.spot(view, i), text = clip(pen, meta.names[i], 90), wide = pen.measureText(text).width;
-      const free = ([dx, dy, side]) => {
-        const x0 = side === "left" ? x + dx : x + dx - wide, y0 = y + dy - 7;
-        const box = [x0, y0, x0 + wide, y0 + 14];
-        const outside = box[0] < 0 || box[2] > view.box.width || box[1] < 0 || box[3] > view.box.height;
-        return !outside && !taken.some((t) => box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3]) && box;
-      };
-      const spot = BESIDE.find(free);
-      if (!spot) continue;
-      taken.push(free(spot));
-      pen.textAlign = spot[2];
-      PLANE.written(view, text, x + spot[0], y + spot[1], view.ink);
+  radius(view, i) {
+    const size = view.arrays.sizes?.values[PLANE.index(view) * view.meta.names.length + i];
+    return size === undefined ? DOT : 3.5 + 8 * Math.sqrt(size);
+  },
+
+  tint: (view, k) => view.colours["mover" + k] ?? view.colours.mover,
+
+  // Names stand where there is neither a dot nor another name: those of what moves first, as they are always written.
+  // Where there is no room for the name of a point it is left out, and the tip still tells it.
+  labels(view) {
+    const { pen, meta } = view, { taken, dots } = PLANE.kept(view), ends = [];
+    pen.font = `700 14px ${view.font}`;
+    for (let k = 0; k < meta.movers.length; k++) {
+      const places = beside(MOVER).map(([dx, dy, side]) => [dx, -dy, side]); // below rather than above
+      const room = [[taken, dots], [taken, []], [[], []]]; // over a dot rather than over a name, and somewhere at last
+      const name = room.map((kept) => PLANE.free(view, meta.movers[k], PLANE.mover(view, k), places, ...kept)).find(Boolean);
+      if (!name) continue;
+      taken.push(name.box);
+      ends.push({ ...name, font: pen.font, colour: PLANE.tint(view, k) });
     }
+    pen.font = `13px ${view.font}`;
+    const names = view.order.flatMap((i) => {
+      const name = PLANE.free(view, clip(pen, meta.names[i], 90), PLANE.spot(view, i), beside(PLANE.radius(view, i)), taken, dots);
+      if (!name) return [];
+      taken.push(name.box);
+      return [{ ...name, font: pen.font, colour: view.ink }];
+    });
+    return { names, ends };
+  },
+
+  // What names keep away from: every dot, and what is written in the corners.
+  kept(view) {
+    const { pen, meta, box } = view, { xTitle, yTitle } = meta;
+    const points = meta.names.map((_, i) => [...PLANE.spot(view, i), PLANE.radius(view, i) + CLEAR]);
+    const movers = meta.movers.map((_, k) => [...PLANE.mover(view, k), MOVER + CLEAR]);
+    pen.font = `12px ${view.font}`;
+    const wide = (text) => pen.measureText(text).width;
+    const taken = [xTitle && [box.width - 4 - wide(xTitle), box.height - 18, box.width, box.height], yTitle && [0, 0, 4 + wide(yTitle), 18]];
+    pen.font = `600 15px ${view.font}`;
+    PLANE.corner(view).forEach((text, r) => taken.push([box.width - 8 - wide(text), 6 + 22 * r, box.width, 26 + 22 * r]));
+    return { taken: taken.filter(Boolean), dots: [...points, ...movers].filter(([x, y]) => Number.isFinite(x + y)) };
+  },
+
+  // A text at the first of its places that is in the picture and free of all these.
+  free(view, text, [x, y], places, taken, dots) {
+    const wide = view.pen.measureText(text).width;
+    if (!Number.isFinite(x + y)) return null; // not there yet
+    for (const [dx, dy, side] of places) {
+      const left = x + dx - SHARE[side] * wide;
+      const box = /** @type {Box} */ ([left, y + dy - 7, left + wide, y + dy + 7]);
+      const outside = box[0] < 0 || box[2] > view.box.width || box[1] < 0 || box[3] > view.box.height;
+      if (!outside && !taken.some((one) => meet(box, one)) && !dots.some((dot) => covers(box, dot))) return { text, x: x + dx, y: y + dy, side, box };
+    }
+    return null;
+  },
+
+  name(view, { text, x, y, side, font, colour }) {
+    Object.assign(view.pen, { font, textAlign: side, textBaseline: "middle" });
+    PLANE.written(view, text, x, y, colour);
   },
 
   written(view, text, x, y, colour) { // on a thin border of paper, so that lines behind it do not hurt
@@ -277,15 +329,17 @@ const PLANE = {
     name.split("\n").forEach((row, i, all) => PLANE.written(view, row, middle[0], middle[1] + (i - (all.length - 1) / 2) * 17, view.colours["shape" + s]));
   },
 
-  readout(view, now) {
-    const { pen, meta, box } = view;
-    pen.font = `600 15px ${view.font}`;
-    pen.textAlign = "right";
-    pen.textBaseline = "middle";
-    meta.readout.forEach((name, r) => {
+  corner(view) { // what stands there, line by line
+    const now = PLANE.index(view);
+    return view.meta.readout.map((name, r) => {
       const x = view.arrays["read" + r].values[now];
-      PLANE.written(view, `${name} = ${Math.abs(x) < 5e-4 ? "0.000" : short(x)}`, box.width - 8, 16 + 22 * r, view.ink);
+      return `${name} = ${Math.abs(x) < 5e-4 ? "0.000" : short(x)}`;
     });
+  },
+
+  readout(view) {
+    const font = `600 15px ${view.font}`;
+    PLANE.corner(view).forEach((text, r) => PLANE.name(view, { text, x: view.box.width - 8, y: 16 + 22 * r, side: "right", font, colour: view.ink }));
   },
 
   axes(view) {
