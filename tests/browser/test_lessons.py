@@ -10,6 +10,7 @@ from pages.shared import lessons
 from tests.browser.test_pages import findings
 
 SCREEN = {"width": 1280, "height": 720}
+TELEPHONE = {"width": 390, "height": 844}
 
 
 def test_a_lesson_leads_from_step_to_step(visitor):
@@ -44,12 +45,14 @@ def test_a_step_brings_its_section_under_the_eye(visitor):
     visit.check()
 
 
-def test_the_way_on_is_on_the_screen_at_a_section_and_the_next_step_begins_above(visitor):
-    visit = visitor(viewport=SCREEN).open("/attention?step=z&at=how-is-it-made&lesson=attention&stop=7")
+@pytest.mark.parametrize("screen", [SCREEN, TELEPHONE], ids=["wide", "telephone"])
+def test_the_way_on_is_on_the_screen_at_a_section_and_the_next_step_begins_above(visitor, screen):
+    visit = visitor(viewport=screen).open("/attention?step=z&at=how-is-it-made&lesson=attention&stop=7")
     page = visit.page
     on, heading = page.locator(".st-key-lesson_next a"), page.locator("#at-how-is-it-made")
     expect(heading).to_be_in_viewport()
     expect(on).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-lesson p").first).to_be_in_viewport(ratio=1)  # what to look for
     bar = page.locator(".st-key-lesson").bounding_box()
     assert bar["y"] + bar["height"] <= heading.bounding_box()["y"], "the bar lies over nothing that is named"
     on.click()

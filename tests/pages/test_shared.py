@@ -197,6 +197,17 @@ def test_what_is_let_go_after_the_page_was_left_is_kept_for_it_and_not_said():
     assert script.session_state["_kept"]["masks"] == {"mask_kind": "prefix"}
 
 
+def test_a_hand_on_a_page_that_was_left_before_it_was_whole_breaks_nothing():
+    """Streamlit calls for what was let go of, and has thrown away what it was."""
+
+    def late():
+        from pages.shared.pictures import live
+
+        live._let_go("gone", "step", None, False, ())
+
+    assert not AppTest.from_function(late).run().exception
+
+
 def test_a_word_for_a_picture_that_is_not_drawn_yet_waits_for_it():
     """The link shows the triangle, and knows of a cell of the steps; they are asked for after a look at another room."""
     link = dict(closer="triangle", score="1,2", temperature="junk")

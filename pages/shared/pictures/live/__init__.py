@@ -287,6 +287,8 @@ def _held(key: str, digest: str, now: dict[str, Any]) -> tuple[dict[str, Any], i
 def _let_go(
     key: str, name: str, released: Callable[[str, Any], None] | None, quiet: bool, parts: tuple[str, ...]
 ) -> None:
+    if key not in st.session_state:
+        return  # its page was left before it was whole: what it said is gone with it
     value = st.session_state[key].get(name)
     memory = _answers(key)
     rest = True
