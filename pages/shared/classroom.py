@@ -32,7 +32,12 @@ def arrive() -> None:
         return
     with st.container(key="deck", horizontal=True, vertical_alignment="center", gap="small"):
         if hiding:
-            st.button(_("Answers: key A"), key="answers", on_click=predict.tell)
+            st.button(
+                _("Answers: key A"),
+                key="answers",
+                on_click=predict.tell,
+                type="primary" if predict.solved() else "secondary",  # then style.css shows the solutions
+            )
         for key, (sign, help) in KEYS.items() if presenting else ():
             st.button(sign, key=key, help=_(help))
 

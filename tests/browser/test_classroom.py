@@ -310,8 +310,8 @@ def test_a_guess_is_answered_by_a_key_and_stays_where_the_address_says(visitor):
     assert not verdict.is_visible(), "it waits"
     assert asked.get_by_text("Press A for the answer").is_visible()
     page.keyboard.press("a")
-    assert verdict.is_visible()
-    assert not asked.get_by_text("Press A for the answer").is_visible()
+    expect(verdict).to_be_visible()
+    expect(asked.get_by_text("Press A for the answer")).to_be_hidden()
     assert findings(page) == []
     page.keyboard.press("PageDown")
     page.wait_for_function(f"() => ({SHOWN})().length === 1")
@@ -489,11 +489,12 @@ def test_answers_wait_for_a_key(visitor):
     visit.settle()
     assert not verdict.is_visible()
     page.keyboard.press("a")
-    assert verdict.is_visible()
+    expect(verdict).to_be_visible()
     page.keyboard.press("a")
-    assert not verdict.is_visible()
+    expect(verdict).to_be_hidden()
     page.locator(".st-key-answers button").click()
-    assert verdict.is_visible()
+    expect(verdict).to_be_visible()
+    visit.settle()
     assert findings(page) == []
     page.reload()
     visit.settle()
@@ -602,7 +603,23 @@ def test_what_a_guess_opens_waits_for_the_key_with_its_verdict(visitor, room, te
     visit.settle()
     said = page.locator(".stMain").get_by_text(telling).locator("visible=true")
     assert said.count() == 0
+    verdict = asked.locator("[class*=st-key-verdict_]")
     page.keyboard.press("a")
     said.first.wait_for()
-    assert asked.locator("[class*=st-key-verdict_]").is_visible()
+    expect(verdict).to_be_visible()
+    page.keyboard.press("a")
+    expect(verdict).to_be_hidden()
+    visit.settle()
+    assert said.count() == 0, "both wait again"
+    page.keyboard.press("a")
+    said.first.wait_for()
+    asked.get_by_role("radio").nth(1).click()
+    expect(verdict).to_be_hidden()
+    visit.settle()
+    assert said.count() == 0, "another guess waits anew"
+    page.keyboard.press("a")
+    said.first.wait_for()
+    visit.turn("/softmax?hide=answers").turn(f"/{room}?hide=answers", ready="[data-signature] canvas")
+    assert not verdict.is_visible(), "another visit, another class"
+    assert said.count() == 0
     visit.check()

@@ -16,6 +16,7 @@ from pages.shared import address
 from pages.shared.text import N_, _, filled, say, unmarked
 
 UNSURE = "?"
+SOLUTIONS = "*"  # those of all exercises of a page, among the guesses whose answer was told
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,12 @@ def _chosen(id: str) -> str | None:
 
 
 def _waits(id: str) -> bool:
-    """Is its answer kept back? (Home's title, figures and map are the answer: they are hidden where they stand.)"""
-    return hiding() and address.here() != "home" and id not in _heard()
+    """Is what it opens kept back? (Home's title, figures and map are the answer: they are hidden where they stand.)"""
+    return address.here() != "home" and _unheard(id)
+
+
+def _unheard(id: str) -> bool:
+    return hiding() and id not in _heard()
 
 
 def hiding() -> bool:
@@ -116,8 +121,15 @@ def hiding() -> bool:
 
 
 def tell() -> None:
-    """For callbacks: the class has heard the answer to all that was guessed on this page."""
-    _heard().update(_guesses())
+    """For callbacks: the class hears the answer to all that was guessed on this page, and every solution; if it has
+    heard them all, they wait again."""
+    heard, every = _heard(), {SOLUTIONS, *_guesses()}
+    heard.clear() if every <= heard else heard.update(every)
+
+
+def solved() -> bool:
+    """Were the solutions told while answers wait?"""
+    return SOLUTIONS in _heard()
 
 
 def _printed() -> bool:
@@ -133,6 +145,7 @@ def forget(*ids: str) -> None:
 
 
 def _keep(id: str, chosen: str | None) -> None:
+    _heard().discard(id)
     _guesses()[id] = chosen
     address.change()
 
@@ -143,8 +156,12 @@ def _guesses() -> dict[str, str | None]:
 
 
 def _heard() -> set[str]:
-    """The guesses of this page whose answer was told while answers wait."""
-    heard: set[str] = st.session_state.setdefault("_heard", {}).setdefault(address.here(), set())
+    """The guesses of this page whose answer was told while answers wait; another page forgets them."""
+    heard: set[str]
+    page, heard = st.session_state.get("_heard", ("", set()))
+    if page != address.here():
+        heard = set()
+        st.session_state["_heard"] = address.here(), heard
     return heard
 
 
@@ -152,10 +169,13 @@ def verdict(prediction: Prediction, chosen: str, **values: object) -> None:
     """What is true of a guess, and why."""
     right = chosen in (prediction.answer, *prediction.also)
     opening = _("Right.") if right else "" if chosen == UNSURE else _("Not quite.")
-    waits = hiding()
-    with st.container(key=f"judged_{prediction.id}") if waits else nullcontext():
-        if waits:
-            with st.container(key=f"waits_{prediction.id}"):
-                say("Your guess is kept. Press A for the answer.")
+    waits = "judged" if _unheard(prediction.id) else "heard"
+    with st.container(key=f"{waits}_{prediction.id}") if hiding() else nullcontext():
+        if hiding():
+            with st.container(
+                key=f"waits_{prediction.id}"
+            ):  # empty afterwards: without it two verdicts stood for a moment
+                if waits == "judged":
+                    say("Your guess is kept. Press A for the answer.")
         with st.container(border=True, key=f"verdict_{prediction.id}"):
             st.markdown(f"**{opening}** " * bool(opening) + filled(_(prediction.because[chosen]), **values))

@@ -201,16 +201,14 @@
 
   let was = "", path = location.pathname;
   const look = () => {
-    if (path !== location.pathname) { // another page, other answers
-      delete html.dataset.told;
-      wish = "";
-    }
+    if (path !== location.pathname) wish = "";
     path = location.pathname;
     for (const [name, value] of [["present", "1"], ["hide", "answers"], ["print", "1"]]) {
       if (word(name) === value) html.dataset[name] = value;
       else delete html.dataset[name];
     }
-    html.toggleAttribute("data-judged", word("hide") === "answers" && Boolean(document.querySelector(".stMain .st-key-verdict_guess")));
+    html.toggleAttribute("data-judged", Boolean(document.querySelector(".stMain .st-key-judged_guess")));
+    html.toggleAttribute("data-solved", Boolean(document.querySelector('.stMain .st-key-answers [kind="primary"]')));
     const mode = word("only") ? "only" : word("print") === "1" ? "print" : word("present") === "1" ? "present" : "";
     if (!mode && !was) return;
     const all = mode === "present" ? slides() : mode ? pictures(mode === "print") : [];
@@ -242,7 +240,6 @@
     const wished = granted(all, by), at = wished ? all.findIndex(({ key }) => key === wished) : current(all) + by;
     /** @type {HTMLElement | null} */
     const beyond = document.querySelector(by > 0 ? ".st-key-lesson_next a, .st-key-lesson_begin a" : ".st-key-lesson_back a");
-    if (by > 0 && all[at] && !all[at].live) delete html.dataset.told; // another guess, its own answer
     if (at >= 0 && at < all.length) to((words) => words.set("slide", all[at].key));
     else if (!coming()) beyond?.click(); // the next stop of the lesson
     look();
@@ -254,9 +251,7 @@
     dispatchEvent(new PopStateEvent("popstate")); // Streamlit reads the address then, and tells the server
     look();
   };
-  // The verdict is here already; what a guess opens comes from the server, which hears of the button.
-  const tell = () => html.toggleAttribute("data-told");
-  const key = () => /** @type {HTMLElement | null} */ (document.querySelector(".st-key-answers button"))?.click();
+  const tell = () => /** @type {HTMLElement | null} */ (document.querySelector(".st-key-answers button"))?.click();
 
   // 1 to 9: the options of the guess on the screen, numbered by style.css. False where there is none.
   const choose = (number) => {
@@ -270,20 +265,19 @@
   addEventListener("keydown", (event) => {
     const [target] = event.composedPath(), typing = target instanceof HTMLElement && target.matches("textarea, input:not([type=range]):not([type=radio])");
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (word("hide") === "answers" && event.key.toLowerCase() === "a" && !typing) key();
+    if (word("hide") === "answers" && event.key.toLowerCase() === "a" && !typing) tell();
     else if (word("present") === "1" && event.key in KEYS && !document.querySelector("[role=dialog]")) KEYS[event.key]();
     else if (!(word("present") === "1" && /^[1-9]$/.test(event.key) && !typing && choose(Number(event.key)))) return;
     event.preventDefault();
     event.stopPropagation();
   }, { capture: true });
-  const BUTTONS = { slide_back: () => step(-1), slide_next: () => step(1), slide_leave: leave, answers: tell, handout_print: () => print() };
+  const BUTTONS = { slide_back: () => step(-1), slide_next: () => step(1), slide_leave: leave, handout_print: () => print() };
   addEventListener("click", (event) => {
     for (const [name, act] of Object.entries(BUTTONS)) {
       if (!(event.target instanceof Element) || !event.target.closest(`.st-key-${name} button`)) continue;
-      if (act !== tell) event.stopPropagation(); // no matter for the server
+      event.stopPropagation(); // no matter for the server
       act();
     }
-    if (event.target instanceof Element && event.target.closest(`${GUESS} [role=radio]`)) delete html.dataset.told; // a new guess waits anew
   }, { capture: true });
 
   // A picture was drawn, the page became another, the screen did, or the address.
