@@ -14,6 +14,7 @@ import re
 import webbrowser
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
@@ -141,12 +142,12 @@ class Gate:
                 return await _answer(
                     guarded, 307, [(b"location", f"{self._base}/{quote(name.replace('/', '-'))}".encode())]
                 )
-            # The tag is of Streamlit's file, not of what is sent: a page is sent whole and as it is, it is small.
+            # The tag is of Streamlit's file, not of what is sent: a page is sent whole.
             passed = (
                 pair for pair in scope["headers"] if not pair[0].startswith((b"if-", b"accept-encoding", b"range"))
             )
-            headers = list(passed)
-            return await self.app({**scope, "headers": headers}, receive, _starting(guarded))
+            headers, packed = list(passed), takes_gzip(_header(scope, b"accept-encoding"))
+            return await self.app({**scope, "headers": headers}, receive, _starting(guarded, packed))
         return await self.app(scope, receive, guarded)
 
     def _refusal(self, scope: Scope, path: str) -> tuple[int, str] | None:
@@ -223,7 +224,14 @@ def _varying(send: Send) -> Send:
     return varied
 
 
-def _starting(send: Send) -> Send:
+@lru_cache(maxsize=8)
+def _page(index: bytes, packed: bool) -> bytes:
+    """What is sent for Streamlit's HTML, which is the same for every visitor."""
+    page = started(index.decode()).encode()
+    return gzip.compress(page, LEVEL, mtime=0) if packed else page
+
+
+def _starting(send: Send, packed: bool) -> Send:
     """Puts the start script into a page of HTML as it passes; anything else passes as it is."""
     held: list[Message] = []
     body = bytearray()
@@ -239,10 +247,12 @@ def _starting(send: Send) -> Send:
         body.extend(message.get("body", b""))
         if message.get("more_body"):
             return None
-        start, page = held.pop(), started(body.decode()).encode() if body else b""
-        kept = [(n, v) for n, v in start["headers"] if n not in (b"content-length", b"etag", b"last-modified")]
-        sized = [*kept, (b"content-length", str(len(page)).encode())] if body else kept
-        await send({**start, "headers": sized})
+        start, page = held.pop(), _page(bytes(body), packed) if body else b""
+        other = (b"content-length", b"etag", b"last-modified", b"vary")
+        kept = [(name, value) for name, value in start["headers"] if name not in other]
+        kept += [(b"vary", b"Accept-Encoding"), *([(b"content-encoding", b"gzip")] if packed else [])]
+        kept += [(b"content-length", str(len(page)).encode())] if body else []
+        await send({**start, "headers": kept})
         await send({"type": "http.response.body", "body": page})
 
     return changed

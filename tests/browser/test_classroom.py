@@ -107,6 +107,33 @@ def test_a_guess_fills_the_screen_before_its_picture_and_both_can_be_read(screen
     screen.check()
 
 
+# Which pictures are laid out anew: the width of a canvas is set then.
+LAID = """
+const { get, set } = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, 'width');
+window.__laid = [];
+Object.defineProperty(HTMLCanvasElement.prototype, 'width', { get, set(to) {
+  const root = this.getRootNode();
+  if (root instanceof ShadowRoot) window.__laid.push(root.querySelector('.live').dataset.key);
+  set.call(this, to);
+} });
+"""
+
+
+def test_what_is_not_on_the_screen_is_not_laid_out_with_the_slide(visitor):
+    """A page has a dozen pictures, and a slide is tried in several sizes before it stands."""
+    visit = visitor(viewport=SCREEN)
+    visit.page.add_init_script(LAID)
+    page = visit.open("/heads?present=1", ready=".st-key-deck").page
+    shown = to_the_picture(visit).get_attribute("data-key")
+    page.keyboard.press("PageUp")
+    page.locator(GUESS).wait_for()
+    page.evaluate("window.__laid = []")
+    page.keyboard.press("PageDown")
+    page.wait_for_function(f"() => ({SHOWN})().length === 1")
+    assert set(page.evaluate("window.__laid")) == {shown}
+    visit.check()
+
+
 def test_one_picture_whose_block_has_its_most_lines_fills_the_screen_and_can_be_read(screen):
     page = screen.open("/model?depth=all&present=1", ready=".st-key-deck").page
     to_the_picture(screen)

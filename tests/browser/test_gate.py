@@ -143,6 +143,18 @@ def test_no_other_file_is_reached(server, path):
 # ---- pages ----
 
 
+def test_the_html_comes_compressed_to_who_can_read_it(server):
+    packed, plain = (
+        ask(server, "/rope", Accept="text/html", Accept_Encoding=said) for said in ("gzip, br", "identity")
+    )
+    assert packed.headers["content-encoding"] == "gzip"
+    assert plain.headers["content-encoding"] is None
+    assert packed.headers.get_all("vary") == plain.headers.get_all("vary") == ["Accept-Encoding"]
+    assert gzip.decompress(packed.body) == plain.body
+    assert int(packed.headers["content-length"]) == len(packed.body) < 0.5 * len(plain.body)
+    assert b"const STYLE" in plain.body
+
+
 NAMES = ["" if entry.file == "01_home" else frame.topic_of(entry.file) for entry in frame.entries()]
 MOST = {"idea": 400_000, "all": 450_000}  # bytes on the socket: numbers and words, for scripts go over HTTP, once
 LARGE = {"position": 650_000, ("norms", "all"): 850_000}  # a table for every base; three seeds of every depth

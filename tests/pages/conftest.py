@@ -5,6 +5,11 @@ from functools import cache
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 
+from core.lab import memory
+
+# Here one process draws all pages for hundreds of texts. What one test had computed, another need not.
+memory.MEMORY.room = 10 * memory.ROOM
+
 # For each app that is run, Streamlit reads the metadata of every installed package: longer than most pages take.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 # Scripts are compiled once, not for each run.

@@ -12,8 +12,12 @@
   const GUESS = "[class*=st-key-question_]";
   const SHEET = 420; // px of a picture on paper
   const SHOWN = ["lang", "depth", "present", "slide", "hide", "mine", "lesson", "stop", "lent"]; // how a page is shown: nothing of its state
-  const html = document.documentElement, sheet = new CSSStyleSheet();
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  const html = document.documentElement, sheet = new CSSStyleSheet(), place = new CSSStyleSheet(); // what is shown; where, how large
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet, place];
+  const write = (on, text) => { // the same rules once more would have everything styled anew
+    if (on.text !== text) on.replaceSync(text);
+    on.text = text;
+  };
   const word = (name) => (name === "present" && location.pathname.endsWith("/lesson") ? null : new URLSearchParams(location.search).get(name)); // a list of steps is no slide
   const running = () => !document.querySelector('[data-test-script-state="notRunning"]');
 
@@ -115,7 +119,7 @@
   // ---- one of them on the whole screen ----
   const seen = (name) => `.stMain .${name}.${name}, .stMain .${name}.${name} * { visibility: visible !important; }`;
   const larger = () => Math.max(1, Math.min(innerWidth / SCREEN[0], innerHeight / SCREEN[1])); // the same wall, more pixels
-  const room = () => dispatchEvent(new Event("live-room")); // the pictures look how much there is
+  const room = (of = null) => dispatchEvent(new CustomEvent("live-room", { detail: of })); // the pictures in there, or all, look how much there is
   const tall = (selector) => document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
 
   // The picture that a guess is about: one that it opens, else the next. Before one that is opened is there, none.
@@ -149,15 +153,14 @@
     const { name, holder, live } = all[at], said = spoken(all[at], about(all, at)), times = larger(), legible = LEGIBLE * times;
     html.style.setProperty("--wall", String(times)); // what stands above it grows along: style.css
     const unread = BOXES.filter((box) => box !== said).map((box) => `.stMain ${box}${box}, .stMain ${box}${box} * { visibility: hidden !important; }`);
-    const naming = `${called(all[at])} ${unanswered(all[at])} ${unread.join(" ")}`;
-    sheet.replaceSync(naming); // the title is as tall as what it says
+    write(sheet, `${called(all[at])} ${unanswered(all[at])} ${unread.join(" ")} .st-key-deck::before { content: "${at + 1} / ${all.length}"; } ${seen(name)}`);
     const title = tall(".stMain :is(.st-key-title, .st-key-opening)"), words = said ? tall(`.stMain ${said}`) : 0;
     const top = 12 + title + (words && words + 8) + 8, wide = innerWidth - 2 * EDGE, high = innerHeight - top - 12;
-    const frame = `${naming} ${said ? `.stMain ${said} { top: ${16 + title}px; }` : ""} .st-key-deck::before { content: "${at + 1} / ${all.length}"; }`;
+    const text = said ? `.stMain ${said} { top: ${16 + title}px; }` : "";
     const lay = (zoom, space, shown = zoom, down = 0) => {
       const width = wide / zoom, left = (innerWidth - width * shown) / 2;
-      sheet.replaceSync(`${frame} .stMain .${name} { position: fixed !important; z-index: 50; left: ${left}px; top: ${top + down}px; width: ${width}px !important; transform: scale(${shown}); transform-origin: 0 0; --live-zoom: ${zoom}; --live-room: ${space}; --live-centre: auto; } ${seen(name)}`);
-      room();
+      write(place, `${text} .stMain .${name} { position: fixed !important; z-index: 50; left: ${left}px; top: ${top + down}px; width: ${width}px !important; transform: scale(${shown}); transform-origin: 0 0; --live-zoom: ${zoom}; --live-room: ${space}; --live-centre: auto; }`);
+      room(holder);
       return holder.getBoundingClientRect().height / shown;
     };
     // A picture that is wider than its room at this zoom would be cut off at its sides, as would the longest choice.
@@ -180,7 +183,7 @@
 
   const alone = (all) => {
     const one = all.find(({ key }) => key === word("only"));
-    if (one) sheet.replaceSync(`.stMain .${one.name} { position: fixed !important; inset: 0; z-index: 50; width: auto !important; overflow: auto; padding: 8px; } ${seen(one.name)}`);
+    if (one) write(sheet, `.stMain .${one.name} { position: fixed !important; inset: 0; z-index: 50; width: auto !important; overflow: auto; padding: 8px; } ${seen(one.name)}`);
     else if (!running()) delete html.dataset.only; // no such picture: the page as it is
     if (one) html.dataset.only = one.key;
   };
@@ -192,7 +195,7 @@
     const rest = `.stMainBlockContainer *:not(:has(${these})):not(${these}):not(${these} *) { display: none !important; }`;
     if (html.dataset.paper === kept.join()) return;
     html.dataset.paper = kept.join();
-    const last = first(all), lay = (zoom) => sheet.replaceSync(`${rest} .stMain .${last.name} { --live-room: ${SHEET}; zoom: ${zoom}; }`);
+    const last = first(all), lay = (zoom) => write(sheet, `${rest} .stMain .${last.name} { --live-room: ${SHEET}; zoom: ${zoom}; }`);
     lay(1);
     room();
     const wide = [...last.live.querySelectorAll(".scroll, .wide")].map((box) => box.clientWidth / box.scrollWidth); // nothing scrolls on paper
@@ -216,10 +219,11 @@
     else delete html.dataset.only;
     if (mode === "print" && all.length) paper(all);
     if (mode !== "print") delete html.dataset.paper;
+    if (mode !== "present") write(place, "");
     if (mode === "present" && all.length) grant(all);
     if (mode === "present" && all.length && (!word("slide") || named(all) >= 0 || !coming())) fill(all, current(all));
     if (!mode) {
-      sheet.replaceSync("");
+      write(sheet, "");
       room();
     }
     was = mode;

@@ -52,7 +52,7 @@ import { Scale, sentences } from "./numbers.js";
 const LEFT = new Map(); // the key of a picture -> how the hand left it, and what Python had said then
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
 const ASKS = "live-asks"; // what a picture that Python has just told something asks them: has a hand been here since?
-const ROOM = "live-room"; // the room that all pictures have is another one
+const ROOM = "live-room"; // the room that all pictures have is another one, or those in an element
 export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
 const PACES = [0.5, 1, 2, 4, 8]; // steps a second of a slider that runs by itself
@@ -131,7 +131,7 @@ export class View {
     this.hears = {
       [TOGETHER]: (event) => this.follow(event.detail),
       [ASKS]: (event) => this.tellWhere(event.detail),
-      [ROOM]: () => this.fit(),
+      [ROOM]: (event) => (event.detail?.contains(this.host) ?? true) && this.fit(),
       beforeprint: () => this.catchUp(), // on paper nothing is far
     };
     for (const [name, hear] of Object.entries(this.hears)) window.addEventListener(name, hear);
