@@ -18,8 +18,7 @@ NODE := tests/js/node_modules/.package-lock.json
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH := $(shell grep '^torch==' requirements.txt)
-# Browsers and servers wait for each other now and then: a third worker uses what two leave of two cores.
-WORKERS ?= 3
+WORKERS ?= 2
 # Threads that each keep a heap of their own cost a server 120 MB here (glibc; elsewhere without effect).
 export MALLOC_ARENA_MAX ?= 2
 

@@ -116,6 +116,7 @@ def test_a_step_forgets_what_the_hand_changed_before(visitor):
     page = visit.page
     page.locator(".st-key-lesson_next a").click()
     page.wait_for_url(re.compile(r"temperature=8(&|$)"))
+    page.locator(".st-key-lesson").get_by_text("4 of 8").wait_for()  # before that its link leads here
     page.locator(".st-key-lesson_next a").click()
     page.wait_for_url(re.compile(r"/attention.*stop=5"))
     visit.settle()

@@ -17,13 +17,12 @@ from tests.browser.gestures import drag, slider, stands, words
 MOST = {"attention": "&step=weights", "softmax": "&slope=0%2C1&closer=steps", "ledger": "&sharing=true"}
 ROOMS = [entry.file[3:] for entry in frame.entries() if entry.file != "01_home"]
 EVERY = [f"/{room}?depth=all{MOST.get(room, '')}" for room in ROOMS]
-LOOKS = (  # where other parts of a page speak of the same stop; another page between two of one page: `turn`
+LOOKS = (  # where other parts of a page speak of the same stop
     "/attention?step=z&scaling=false",
-    "/why",
     "/attention?step=scaled&scope=all",
-    "/inference",
     "/attention?depth=all&source=hand&step=z",
 )
+PATHS = [LOOKS[0], *EVERY[:8], LOOKS[1], *EVERY[8:12], LOOKS[2], *EVERY[12:]]  # another page between two of one: `turn`
 SAYS = """
 () => {
   const said = [];
@@ -81,7 +80,7 @@ def let_go(visit, part=0.8):
     visit.settle()
 
 
-@pytest.mark.parametrize("path", [*EVERY, *LOOKS])
+@pytest.mark.parametrize("path", PATHS)
 def test_a_release_leaves_what_a_link_opens(tab, path):
     visit = tab().turn(path, ready="[data-signature] canvas")
     let_go(visit)
