@@ -8,7 +8,7 @@ from streamlit.testing.v1 import local_script_runner
 from core.lab import memory
 
 # Here one process draws all pages for hundreds of texts. What one test had computed, another need not.
-memory.MEMORY.room = 10 * memory.ROOM
+memory.MEMORY.room = 5 * memory.ROOM
 
 # For each app that is run, Streamlit reads the metadata of every installed package: longer than most pages take.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
