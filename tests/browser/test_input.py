@@ -106,7 +106,7 @@ QUERIES = [
 def test_any_query_string_gives_a_working_page(tab, turn, query):
     """Each linked to the page that knows its words, and come back to on two others in turn, so that every page meets one;
     all pages are linked with junk of their own in tests/pages and with all of it in the fuzz."""
-    visit = tab().turn(f"/attention?{query}")
+    visit = tab().open(f"/attention?{query}")
     visit.check()
     for page in (PAGES[(2 * turn + k) % len(PAGES)] for k in range(2)):
         visit.page.evaluate(TURN, f"/{page}?{query}")

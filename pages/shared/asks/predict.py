@@ -124,7 +124,10 @@ def tell() -> None:
     """For callbacks: the class hears the answer to all that was guessed on this page, and every solution; if it has
     heard them all, they wait again."""
     heard, every = _heard(), {SOLUTIONS, *_guesses()}
-    heard.clear() if every <= heard else heard.update(every)
+    if every <= heard:
+        heard.clear()
+    else:
+        heard.update(every)
 
 
 def solved() -> bool:
@@ -169,13 +172,11 @@ def verdict(prediction: Prediction, chosen: str, **values: object) -> None:
     """What is true of a guess, and why."""
     right = chosen in (prediction.answer, *prediction.also)
     opening = _("Right.") if right else "" if chosen == UNSURE else _("Not quite.")
-    waits = "judged" if _unheard(prediction.id) else "heard"
-    with st.container(key=f"{waits}_{prediction.id}") if hiding() else nullcontext():
-        if hiding():
-            with st.container(
-                key=f"waits_{prediction.id}"
-            ):  # empty afterwards: without it two verdicts stood for a moment
-                if waits == "judged":
+    unheard = _unheard(prediction.id)
+    with st.container(key=f"{'judged' if unheard else 'heard'}_{prediction.id}") if hiding() else nullcontext():
+        if hiding():  # empty once it is heard, but there: else two verdicts stand for a moment
+            with st.container(key=f"waits_{prediction.id}"):
+                if unheard:
                     say("Your guess is kept. Press A for the answer.")
         with st.container(border=True, key=f"verdict_{prediction.id}"):
             st.markdown(f"**{opening}** " * bool(opening) + filled(_(prediction.because[chosen]), **values))

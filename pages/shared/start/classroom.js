@@ -215,11 +215,11 @@
     const mode = word("only") ? "only" : word("print") === "1" ? "print" : word("present") === "1" ? "present" : "";
     if (!mode && !was) return;
     const all = mode === "present" ? slides() : mode ? pictures(mode === "print") : [];
+    if (mode !== "present") write(place, "");
     if (mode === "only") alone(all);
     else delete html.dataset.only;
     if (mode === "print" && all.length) paper(all);
     if (mode !== "print") delete html.dataset.paper;
-    if (mode !== "present") write(place, "");
     if (mode === "present" && all.length) grant(all);
     if (mode === "present" && all.length && (!word("slide") || named(all) >= 0 || !coming())) fill(all, current(all));
     if (!mode) {

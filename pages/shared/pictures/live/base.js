@@ -52,7 +52,7 @@ import { Scale, sentences } from "./numbers.js";
 const LEFT = new Map(); // the key of a picture -> how the hand left it, and what Python had said then
 const TOGETHER = "live-together"; // what a moved slider tells the other pictures that share it
 const ASKS = "live-asks"; // what a picture that Python has just told something asks them: has a hand been here since?
-const ROOM = "live-room"; // the room that all pictures have is another one, or those in an element
+const ROOM = "live-room"; // there is other room now: for all pictures, or for those in the element that comes along
 export const AFTER_KEYS = 300; // ms after the last key before a value is let go: on the keyboard every step is a release
 
 const PACES = [0.5, 1, 2, 4, 8]; // steps a second of a slider that runs by itself
