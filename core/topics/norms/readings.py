@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from core import norms
+from core.cache import read_on
 from core.lab import subject
 from core.lab.memory import kept
 from core.lab.text import Text
@@ -201,19 +202,29 @@ def _struck(text: Text, station: int) -> Struck:
     station = min(station, model.config.n_layers)
     x, answer = before(text, station), int(calm.argmax())
     number = x.abs().argmax(-1)
-    around, found = model.surroundings(len(text)), []
-    every = torch.arange(len(text))
-    for rows in every.split(subject.at_once(len(text))):
-        y = x.repeat(len(rows), 1, 1)
-        y[torch.arange(len(rows)), rows, number[rows]] = 0.0
-        for block in model.blocks[station:]:
-            y = block(y, *around)
+    later, pairs = model.blocks[station:], read_on(model, torch.tensor(text.ids), None, 0)[1][station:]
+    found = []
+    for rows in torch.arange(len(text)).split(subject.at_once(len(text))):
+        y = _without(x, number, rows)
+        first, (turn, allowed) = int(rows[0]), model.surroundings(len(text))
+        turn = None if turn is None else turn[first:]
+        for block, (k, v) in zip(later, pairs, strict=True):
+            y = block(y, turn, allowed[first:], past=(k[..., :first, :], v[..., :first, :]))
         found.append(model.predict(y).softmax(-1)[:, answer])
     value = x.gather(-1, number[:, None])[:, 0]
     size = x.square().mean(-1).sqrt()
     return Struck(
         *(to_numpy(one) for one in (number, value, size, torch.cat(found))), answer, float(calm[answer]), x.numel()
     )
+
+
+def _without(x: Tensor, number: Tensor, rows: Tensor) -> Tensor:
+    """(row, token, d_model): the stream from the first of these tokens on, each of them once without its number.
+    Nobody before the first reads it: what stands there is not computed anew."""
+    first, each = int(rows[0]), torch.arange(len(rows))
+    y = x[first:].repeat(len(rows), 1, 1)
+    y[each, rows - first, number[rows]] = 0.0
+    return y
 
 
 # ---- what it costs ----

@@ -17,10 +17,16 @@ from core.assets import ASSETS
 from core.lab import subject
 from core.lab.text import FIRST, Text
 from core.model import Decoder
+from core.topics.norms.loudness import LONG
 
 STRENGTHS = (*(k / 20 for k in range(12)), *(k / 100 for k in range(60, 101)))  # finer where something happens
 LOSSES = ASSETS / "data" / "switches.npz"
 SHOWN = 5
+
+
+def kept_by(n_tokens: int) -> tuple[float, ...]:
+    """The stops of the slider: beyond LONG tokens every fourth of STRENGTHS."""
+    return STRENGTHS if n_tokens <= LONG else STRENGTHS[::4]
 
 
 @dataclass(frozen=True)
@@ -118,8 +124,8 @@ class Said:
 
 
 def strengths(text: Text) -> Said:
-    """The next word with every skip of the model at each of STRENGTHS, in one broadcast call."""
-    probs = _next(text, AS_TRAINED, torch.tensor(STRENGTHS)[:, None, None])
+    """The next word with every skip of the model at each of `kept_by`, in one broadcast call."""
+    probs = _next(text, AS_TRAINED, torch.tensor(kept_by(len(text)))[:, None, None])
     most = probs.max(0).values
     most[int(probs[-1].argmax())] = torch.inf
     ids = most.topk(min(SHOWN, len(most))).indices

@@ -13,9 +13,6 @@ from pages.shared.asks import predict
 from pages.shared.pictures import bars, live
 from pages.shared.text import N_, _, filled, prose, say
 
-KEPT = controls.Dial(
-    "norm_skip", N_("Every skip keeps"), sw.STRENGTHS, 1.0, shown=tuple(f"{s:.0%}" for s in sw.STRENGTHS)
-)
 OFF = "norms_off"
 NAMES = {
     "trained": N_("as trained"),
@@ -38,15 +35,17 @@ def section(given: Text) -> None:
 
 
 def _kept(given: Text) -> None:
-    found, lost = frame.cached(sw.strengths, given), sw.losses()
+    found, lost, stops = frame.cached(sw.strengths, given), sw.losses(), sw.kept_by(len(given))
+    dial = controls.Dial("norm_skip", N_("Every skip keeps"), stops, 1.0, shown=tuple(f"{s:.0%}" for s in stops))
     copies, guess = 2 * subject.config().n_layers, sw.guessing(subject.config().vocab_size)
     tokens = [text.called(i, given.subject) for i in found.ids]
     said = _("stories: {loss} nats a token; blind guessing: {guess}")
-    captions = [said.format(loss=f"{loss:.2f}", guess=f"{guess:.2f}") for loss in lost.strengths]
+    loss = dict(zip(sw.STRENGTHS, lost.strengths, strict=True))
+    captions = [said.format(loss=f"{loss[stop]:.2f}", guess=f"{guess:.2f}") for stop in stops]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         says = N_("How likely each word is to come next, with so much of every skip.")
-        picture = bars.next_picture("norm_skip", says, slider=KEPT.slider(), captions=captions, released=KEPT.receive)
+        picture = bars.next_picture("norm_skip", says, slider=dial.slider(), captions=captions, released=dial.receive)
         bars.next_tokens(picture, tokens, found.probs, found.probs[-1], marked=0)
     with right:
         prose("norms", "skips", copies=copies, left=f"{0.9**copies:.0%}")

@@ -933,6 +933,7 @@ NO_MODEL = {
     "model.details.lengths", "model.details.inverted", "model.details.target", "model.details.smoothed_loss",
     "model.repair.stops_for",
     "norms.loudness.factors", "norms.loudness.some", "norms.readings.epsilons", "norms.vectors", "norms.warmup",
+    "norms.switches.kept_by",
     "norms.depth.profile", "norms.depth.bottom", "norms.depth.batches", "norms.depth.gradients",
     "norms.depth.products", "norms.depth.stretches",
     "norms.switches.guessing", "norms.switches.losses", "norms.switches.story_loss",

@@ -216,6 +216,15 @@ def test_every_token_s_largest_number_is_struck():
     np.testing.assert_allclose(last.p[:-1], last.calm, atol=1e-5)  # behind the last block nobody reads another token
 
 
+def test_of_a_long_text_what_stands_before_is_read_as_it_was():
+    """More tokens than one pass takes: each is struck out of the whole text all the same."""
+    text = sentence.of(sentence.read("The dog ran to the park. " * 30))
+    found = readings.struck(text)
+    assert len(text) > subject.at_once(len(text)) + 20
+    for place in (0, 5, len(text) // 2, len(text) - 3, len(text) - 1):
+        assert found.p[place] == pytest.approx(without(text, place, found.number[place])[found.answer], abs=1e-5)
+
+
 def test_the_worst_is_the_one_that_moves_the_answer_most():
     parts = dict(number=np.zeros(3), value=np.zeros(3), answer=1, of=9)
     found = readings.Struck(size=np.array([5.0, 1.0, 3.0]), p=np.array([0.4, 0.9, 0.6]), calm=0.5, **parts)

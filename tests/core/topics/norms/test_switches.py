@@ -72,6 +72,17 @@ def test_skips_by_hand():
         assert left[i] == pytest.approx(float(wanted), abs=1e-5)
 
 
+@torch.inference_mode()
+def test_of_a_long_text_every_fourth_stop_is_computed():
+    given = text.exactly("The dog ran to the park. " * 12)
+    found, stops, ids = sw.strengths(given), sw.kept_by(len(given)), torch.tensor(given.ids)
+    assert (len(given) > 64, sw.kept_by(64)) == (True, sw.STRENGTHS)
+    assert (stops[0], stops[-1], len(stops)) == (0.0, 1.0, len(found.probs))
+    for at in (0, 7, len(stops) - 1):
+        wanted = half_by_half(subject.model(), ids, [stops[at]] * 12)[list(found.ids)]
+        np.testing.assert_allclose(found.probs[at], wanted, atol=1e-5)
+
+
 def test_as_trained_is_the_model_itself():
     model, ids = subject.model(), torch.tensor(GIVEN.ids)
     found, untouched = sw.wirings(GIVEN), subject.untouched(GIVEN)["next_probs"].value
