@@ -80,13 +80,15 @@ def _place(value: Any) -> int:
 
 
 def weight(value: Any, seen: set[int] | None = None) -> int:
-    """About how many bytes a result holds: its arrays and tensors, wherever they are in it, each once."""
+    """About how many bytes a result holds: its arrays, tensors and texts, wherever they are in it, each once."""
     seen = set() if seen is None else seen
     if (place := _place(value)) in seen:
         return 0
     seen.add(place)
     if isinstance(size := getattr(value, "nbytes", None), int):
         return LEAST + size
+    if isinstance(value, str | bytes):
+        return LEAST + len(value)
     inner = value if isinstance(value, list | tuple | set | frozenset) else getattr(value, "__dict__", {}).values()
     inner = value.values() if isinstance(value, dict) else inner
     return LEAST + sum(weight(part, seen) for part in inner)

@@ -9,15 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.runtime.context import ContextProxy, StreamlitTheme
 from streamlit.testing.v1 import AppTest
 
 from core.attention import SCORES, WEIGHTS
 from core.feedforward import FFN_ACT, FFN_OUT
 from core.trace import Quantity
+from pages.parts.efficient import depths
+from pages.parts.theory import family
 from pages.shared import readers
 from pages.shared.pictures import code, figures, live, palette
 from pages.shared.pictures.plane import around
-from pages.shared.text import filled, plain, unmarked
+from pages.shared.text import filled, lang, plain, unmarked
 from tests.pages.opening import open_page, picture
 
 ROOT = Path(__file__).parents[2]
@@ -240,8 +243,7 @@ def test_a_chart_is_checked_when_it_is_sent_and_its_parts_are_not_before():
 
 @pytest.mark.parametrize("page", ["16_efficient", "17_theory"])
 def test_a_chart_wears_what_our_own_pictures_wear(page):
-    app = open_page(page)
-    charts = [json.loads(element.proto.spec) for element in app.get("vega_lite_chart")]
+    charts = specs(page)
     assert charts
     for spec in charts:
         dress = spec["config"]
@@ -251,6 +253,38 @@ def test_a_chart_wears_what_our_own_pictures_wear(page):
         assert dress["line"]["strokeWidth"] == 2.5
         assert not dress["axisX"]["grid"]
         assert not re.search(r'"format": ?"[^,.]*[~es]"', json.dumps(spec)), "axes write numbers as the theme does"
+
+
+def specs(page, **query):
+    """The charts of a page as the browser gets them."""
+    return [json.loads(element.proto.spec) for element in open_page(page, **query).get("vega_lite_chart")]
+
+
+def test_a_chart_is_put_together_once_for_all_visitors_who_see_the_same(monkeypatch):
+    asked, tree = [], family._tree
+    monkeypatch.setattr(family, "_tree", lambda branch: asked.append((branch, lang())) or tree(branch))
+    for language in ("en", "zh", "en", "zh"):
+        specs("17_theory", lang=language)
+    first, again = (specs("17_theory", lang="en", branch="vision") for _visitor in range(2))
+    assert asked == [("both", "en"), ("both", "zh"), ("vision", "en")]
+    assert first == again
+
+
+def test_a_kept_chart_speaks_its_visitors_language_and_wears_their_theme(monkeypatch):
+    values = depths._values
+    monkeypatch.setattr(depths, "_values", lambda head: values(head))  # a chart that nobody has asked for before
+    said = {
+        "en": ("singular value", "relative to the first · log scale"),
+        "zh": ("第几个奇异值", "相对于第一个 · 对数刻度"),
+    }
+    for language in ("en", "zh", "en"):
+        for dark, theme in enumerate(("light", "dark")):
+            monkeypatch.setattr(ContextProxy, "theme", StreamlitTheme({"type": theme}))
+            (spec,) = specs("16_efficient", lang=language)
+            shown = spec["encoding"]
+            assert (shown["x"]["title"], shown["y"]["title"]) == said[language]
+            assert shown["color"]["scale"]["range"] == [palette.ROLES[role][dark] for role in ("q", "k", "a")]
+            assert spec["config"]["text"]["color"] == palette.INK[dark]
 
 
 def test_a_logarithmic_axis_has_the_numbers_that_our_own_pictures_have():

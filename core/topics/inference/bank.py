@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import torch
@@ -72,7 +72,7 @@ class Bank:
     ids: np.ndarray
     nats: np.ndarray
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """As words, without the prompt."""
         decode = tokenizer.of_model(folder(FIRST)).decode
@@ -80,7 +80,7 @@ class Bank:
         skip = len(str(decode(start)))
         return tuple(str(decode([*start, *row]))[skip:] for row in self.ids.tolist())
 
-    @property
+    @cached_property
     def openings(self) -> int:
         """Different beginnings among all texts."""
         return len(set(map(tuple, self.ids[:, :OPENING].tolist())))
@@ -90,13 +90,13 @@ class Bank:
         """Nats a token, of all texts."""
         return float(self.nats.mean())
 
-    @property
+    @cached_property
     def strange(self) -> float:
         """The share of words that the model never wrote in its large sample."""
         every = [word for text in self.texts for word in words(text)]
         return sum(word not in known() for word in every) / len(every)
 
-    @property
+    @cached_property
     def different(self) -> int:
         """Different words in all texts together."""
         return len({word for text in self.texts for word in words(text)})

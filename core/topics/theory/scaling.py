@@ -245,6 +245,12 @@ def of(k: Constants, n: float, d: float) -> Split:
 
 
 @cache
+def splits() -> list[list[Split]]:
+    """The best one of every budget of BUDGETS: one list for each of PUBLISHED."""
+    return [[split(k, float(c)) for c in BUDGETS] for k in PUBLISHED.values()]
+
+
+@cache
 def valleys(most: float = 5.2) -> np.ndarray:
     """(budget, constants, size) nats: every budget of BUDGETS spent on every size of SIZES, NaN above `most`."""
     n = torch.as_tensor(SIZES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -115,13 +116,13 @@ def spread(room: Room) -> None:
     inside = dict(one=f"{found.inside[0]:.0%}", two=f"{found.inside[1]:.0%}")
     measured = _("Divided by √d_k and measured") if free.scaling else _("Measured here")
     prose("attention", "spread", measured=measured, **numbers, **inside)
-    figures.histogram(
-        found.edges,
-        found.counts,
-        x="q · k / √d_k" if free.scaling else _("q · k"),
-        y=_("how many"),
-        key="spread",
-        says=_("How the dot products spread."),
+    figures.show(_spread_chart, free, key="spread", says=_("How the dot products spread."))
+
+
+def _spread_chart(free: own_vectors.Free) -> Any:
+    found = frame.cached(own_vectors.spread, free)
+    return figures.histogram(
+        found.edges, found.counts, x="q · k / √d_k" if free.scaling else _("q · k"), y=_("how many")
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -30,10 +32,12 @@ MARK = controls.Dial("scan_mark", N_("Marked letter"), tuple(range(len(LETTERS))
 
 def rank() -> None:
     """Singular values on a log axis; beside them what the best matrix of rank r costs."""
-    found, losses = frame.cached(ins.rank, demo()), frame.cached(ins.recorded).nats["rank"]
+    head = demo()
+    found, losses = frame.cached(ins.rank, head), frame.cached(ins.recorded).nats["rank"]
     left, right = st.columns(2, gap="medium")
     with left:
-        _values(found)
+        says = _("Singular values of one head's scores and weights, largest first.")
+        figures.show(_values, head, key="rank_values", says=says)
     with right:
         rows = "\n".join(f"| {r} | {losses[r]:.2f} |" for r in (8, 16, 32, 64, 128))
         st.markdown(f"| {_('best rank')} | {_('loss, nats a token')} |\n|---:|---:|\n{rows}")
@@ -42,8 +46,8 @@ def rank() -> None:
     prose("efficient", "rank", **found.counted, on=f"{on:.0f}", off=f"{off:.0f}", n=pt.READ, d=fl.D_HEAD, whole=whole)
 
 
-def _values(found: ins.Rank) -> None:
-    alt = figures.altair()
+def _values(head: fl.Demo) -> Any:
+    alt, found = figures.altair(), frame.cached(ins.rank, head)
     rows = [
         {"i": i + 1, "value": max(float(value), LEAST / 10), "of": _(VALUES[name])}
         for name, values in found.values.items()
@@ -52,7 +56,7 @@ def _values(found: ins.Rank) -> None:
     named = [_(one) for one in VALUES.values()]
     colours = alt.Scale(domain=named, range=[figures.colour(COLOURS[name]) for name in VALUES])
     log, named_log = alt.Scale(type="log", domain=[LEAST, 1]), f"{_('relative to the first')} · {_('log scale')}"
-    chart = (
+    return (
         alt.Chart(alt.InlineData(rows))
         .mark_line(clip=True)
         .encode(
@@ -61,9 +65,8 @@ def _values(found: ins.Rank) -> None:
             color=alt.Color("of:N", title=None, scale=colours, legend=alt.Legend(orient="top", direction="vertical")),
             tooltip=["of:N", "i:Q", alt.Tooltip("value:Q", format=".2e")],
         )
+        .properties(height=300)
     )
-    says = _("Singular values of one head's scores and weights, largest first.")
-    figures.show(chart.properties(height=300), key="rank_values", says=says)
 
 
 # ---- two forms, and the scan ----

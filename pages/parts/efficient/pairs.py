@@ -99,6 +99,7 @@ def signature(kind: str) -> None:
 
 
 def _mask(kind: str) -> None:
+    names = frame.cached(_story_words)
     matrix.show(
         live.Picture(
             key="pairs",
@@ -111,8 +112,8 @@ def _mask(kind: str) -> None:
             released=WORDS_READ.receive,
         ),
         frame.cached(pt.pictures, kind),
-        rows=_story_words(),
-        columns=_story_words(),
+        rows=names,
+        columns=names,
         look=matrix.Look(from_zero=True, tall=256),
         shut=np.triu(np.ones((pt.SHOWN, pt.SHOWN), bool), 1),
     )

@@ -35,7 +35,8 @@ def compare() -> None:
         found = measured()
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _chart(found)
+        says = _("FLOPs a second against FLOPs for each byte fetched: the measured passes under the roofs.")
+        figures.show(_chart, found, key="roof", says=says)
     with right:
         one, many = found.of("write")[0], found.of("write")[-1]
         whole = found.of("read")[-1]
@@ -83,7 +84,7 @@ def _guess() -> bool:
     return predict.ask(asked, most=most, times=f"{times:.1f}") is not None
 
 
-def _chart(found: rl.Measured) -> None:
+def _chart(found: rl.Measured) -> Any:
     """Log-log: FLOPs a byte against FLOPs a second; every roof is a line with a bend and its name at the end."""
     alt = figures.altair()
     log = _("log scale")
@@ -100,8 +101,7 @@ def _chart(found: rl.Measured) -> None:
         axis=alt.Axis(values=TENS),
     )
     layers = [*_roofs(alt, found, x, y), _dots(alt, found, x, y)]
-    says = _("FLOPs a second against FLOPs for each byte fetched: the measured passes under the roofs.")
-    figures.show(alt.layer(*layers).resolve_scale(color="independent").properties(height=340), key="roof", says=says)
+    return alt.layer(*layers).resolve_scale(color="independent").properties(height=340)
 
 
 def _roofs(alt: Any, found: rl.Measured, x: Any, y: Any) -> list[Any]:

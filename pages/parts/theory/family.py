@@ -66,7 +66,8 @@ BRANCH = controls.Setting("branch", "both")
 def family() -> None:
     """The tree, the branch that is pressed, its mask and its input."""
     branch = controls.choice("Branch", {one: NAMES[one] for one in fm.BRANCHES}, "both", key="branch", hide_label=True)
-    _tree(branch)
+    says = _("A family tree over the years: encoders, vision, both, decoders.")
+    figures.show(_tree, branch, key="tree", says=says, chosen=_press)
     left, right = st.columns([2, 3], gap="medium")
     with left:
         _mask(branch)
@@ -147,7 +148,7 @@ def _patches() -> None:
 # ---- the tree over the years ----
 
 
-def _tree(branch: str) -> None:
+def _tree(branch: str) -> Any:
     """Marks over years, one lane a branch, lines from parent to child; pressing one chooses its branch."""
     alt = figures.altair()
     rows = [
@@ -161,9 +162,7 @@ def _tree(branch: str) -> None:
         written = alt.Chart(alt.InlineData(held)).mark_text(dy=-13 if up else 15)
         fits = alt.condition(f"width > {WIDE} || datum.narrow", "name:N", alt.value(""))
         texts.append(written.encode(x=x, y=y, text=fits))
-    says = _("A family tree over the years: encoders, vision, both, decoders.")
-    chart = alt.layer(_limbs(rows, x, y), _marks(rows, x, y), *texts).properties(height=48 * len(LANES) + 24)
-    figures.show(chart, key="tree", says=says, chosen=_press)
+    return alt.layer(_limbs(rows, x, y), _marks(rows, x, y), *texts).properties(height=48 * len(LANES) + 24)
 
 
 def _places() -> tuple[Any, Any]:
@@ -248,7 +247,8 @@ def trends() -> None:
         strict=True,
     ):
         with column:
-            _trend(field, _(title))
+            says = _("Trend over the years: {title}, hollow where it was never confirmed.").format(title=_(title))
+            figures.show(_trend, field, _(title), key=f"trend_{field}", says=says)
     prose("theory", "trends", **_numbers())
 
 
@@ -262,7 +262,7 @@ def table() -> None:
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
-def _trend(field: str, title: str) -> None:
+def _trend(field: str, title: str) -> Any:
     alt = figures.altair()
     rows = [
         {
@@ -287,6 +287,4 @@ def _trend(field: str, title: str) -> None:
         tooltip=["name:N", alt.Tooltip("value:Q", title=title, format=",.0f"), alt.Tooltip("when:Q", format=".1f")],
     )
     named = alt.Chart(alt.InlineData([row for row in rows if row["id"] in NAMED])).encode(x=x, y=y, text="name:N")
-    names = named.mark_text(dy=-11)
-    says = _("Trend over the years: {title}, hollow where it was never confirmed.").format(title=title)
-    figures.show((marks + names).properties(height=220), key=f"trend_{field}", says=says)
+    return (marks + named.mark_text(dy=-11)).properties(height=220)

@@ -96,7 +96,7 @@ def prediction(found: ln.Lines) -> None:
 
 def _captions(given: ln.Points, found: ln.Lines) -> list[str]:
     """Slope and height at every stop; once it is guessed, how far the layers are from as many steps."""
-    steps = ln.by_steps(given)
+    steps = frame.cached(ln.by_steps, given)
     said = _("{n} layers: slope {slope}, height {height}")
     captions = [
         said.format(n=n, slope=figures.number(float(a)), height=figures.number(float(b)))

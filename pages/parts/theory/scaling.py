@@ -215,7 +215,8 @@ def law() -> None:
         chosen = int(controls.choice("Net with N parameters", options, "3", key="scale_net"))
         _texts(nets[chosen])
     with left:
-        _law_chart(chosen)
+        says = _("Loss above the floor by the number of parameters: seven nets and three fits.")
+        figures.show(_law_chart, chosen, key="law", says=says, chosen=_press)
     prose("theory", "scaling_law", **numbers())
 
 
@@ -234,18 +235,15 @@ def _shown(text: str) -> str:
     return text.replace("\n", "↵")
 
 
-def _law_chart(chosen: int) -> None:
+def _press(i: Any) -> None:
+    if isinstance(i, int) and 0 <= i < len(own.PLANS):
+        controls.Setting("scale_net").keep(str(i))
+
+
+def _law_chart(chosen: int) -> Any:
     """The nets as marks that can be pressed, and three fits."""
     x, y = _law_axes()
-    setting = controls.Setting("scale_net")
-
-    def press(i: Any) -> None:
-        if isinstance(i, int) and 0 <= i < len(own.PLANS):
-            setting.keep(str(i))
-
-    says = _("Loss above the floor by the number of parameters: seven nets and three fits.")
-    chart = _law_fits(x, y) + _law_nets(chosen, x, y)
-    figures.show(chart.properties(height=300), key="law", says=says, chosen=press)
+    return (_law_fits(x, y) + _law_nets(chosen, x, y)).properties(height=300)
 
 
 def _law_axes() -> tuple[Any, Any]:
@@ -371,7 +369,8 @@ def published() -> None:
         if told:
             prose("theory", "published_told", **published_numbers())
     st.latex(sc.BEST_SIZE.formula)
-    _formulas()
+    says = _("Published formulas: loss by the number of parameters when data are without end.")
+    figures.show(_formulas, key="formulas", says=says)
     prose("theory", "kaplan", **published_numbers())
     code.show(sc.BEST_SIZE)
 
@@ -379,7 +378,7 @@ def published() -> None:
 def _valley(told: bool) -> None:
     """Loss over the size at one budget; the upright line stands where the first constants have their least."""
     dial = _published()
-    best = [[sc.split(k, float(c)) for c in sc.BUDGETS] for k in sc.PUBLISHED.values()]
+    best = frame.cached(sc.splits)
     said = _("published: N = {n}, D/N = {ratio}, loss {loss} · refit: N = {n2}, D/N = {ratio2}, loss {loss2}")
     captions = [
         said.format(
@@ -412,7 +411,7 @@ def _valley(told: bool) -> None:
     )
 
 
-def _formulas() -> None:
+def _formulas() -> Any:
     alt = figures.altair()
     n = sc.SIZES
     named = {
@@ -436,8 +435,7 @@ def _formulas() -> None:
         color=alt.Color("of:N", title=None, scale=colours, legend=legend),
         tooltip=["of:N", alt.Tooltip("n:Q", format=".1e"), alt.Tooltip("loss:Q", format=".3f")],
     )
-    says = _("Published formulas: loss by the number of parameters when data are without end.")
-    figures.show(chart.properties(height=260), key="formulas", says=says)
+    return chart.properties(height=260)
 
 
 def surface() -> None:

@@ -1,11 +1,13 @@
 """Charts of numbers: arrays and names in, an Altair chart on the page. Nothing is computed here.
 
-Altair is imported when the first chart is drawn, because Home has none and should not wait for it.
+Altair is imported when the first chart is drawn, because Home has none and should not wait for it. To put a chart
+together and to check it takes Altair far longer than the rest of a page takes: it is done once for all visitors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import ceil, floor, log10
 from typing import Any
@@ -13,8 +15,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from core.lab.memory import kept
 from pages.shared import address
 from pages.shared.pictures import palette
+from pages.shared.text import lang
 
 CHOSEN = "chosen"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -58,10 +62,12 @@ def power(x: float, digits: int = 1) -> str:
 
 
 def altair() -> Any:
-    """Altair, told to check a chart when it is sent, and not each of its parts as well while it is put together."""
+    """Altair, told to check a chart when it is finished, and not each of its parts as well while it is put together; and
+    to add no sizes of its own."""
     import altair as alt
 
     alt.utils.schemapi.disable_debug_mode()
+    alt.theme.enable("none")
     return alt
 
 
@@ -123,15 +129,38 @@ def themed(chart: Any) -> Any:
     )
 
 
-def show(chart: Any, *, key: str, says: str, chosen: Callable[[Any], None] | None = None) -> None:
-    """Put a chart on the page with its alternative text.
+def _finished(
+    build: Callable[..., Any], settings: tuple[Hashable, ...], *_seen: Hashable
+) -> tuple[str, dict[str, Any]]:
+    """Its Vega-Lite as JSON, and by name the rows that it draws, as Streamlit would make them anew for each visitor.
 
-    It is dressed as all are: `themed`. chosen: called before the next run with the field CHOSEN of the mark that
-    was pressed; the chart says `pressed()`.
+    _seen: what else the chart hangs on, a part of the key.
     """
-    chart = themed(chart)
+    import pandas as pd  # comes with Streamlit, and so does pyarrow
+    import pyarrow as pa
+
+    spec = themed(build(*settings)).to_dict()
+    rows = spec.pop("datasets")
+    return json.dumps(spec), {name: pa.Table.from_pandas(pd.DataFrame(held)) for name, held in rows.items()}
+
+
+def show(
+    build: Callable[..., Any],
+    *settings: Hashable,
+    key: str,
+    says: str,
+    chosen: Callable[[Any], None] | None = None,
+) -> None:
+    """Put the chart that build(*settings) makes on the page, dressed as all are (`themed`), with its alternative text.
+
+    build: a function of a module. settings: all that the chart hangs on but the language and the theme. It is made once
+    for each of them. chosen: called before the next run with the field CHOSEN of the mark that was pressed; the chart
+    says `pressed()`.
+    """
+    text, rows = kept(_finished, build, settings, lang(), _dark())
+    spec = json.loads(text) | {"datasets": rows}  # a fresh one: Streamlit writes into it
     if chosen is None:
-        st.altair_chart(chart, key=key, alt=says, width="stretch")
+        st.vega_lite_chart(spec=spec, key=key, alt=says, width="stretch")
         return
 
     def hear() -> None:
@@ -139,7 +168,7 @@ def show(chart: Any, *, key: str, says: str, chosen: Callable[[Any], None] | Non
         if CHOSEN in found[0]:
             chosen(found[0][CHOSEN])
 
-    st.altair_chart(chart, key=key, alt=says, width="stretch", on_select=hear, selection_mode=[CHOSEN])
+    st.vega_lite_chart(spec=spec, key=key, alt=says, width="stretch", on_select=hear, selection_mode=[CHOSEN])
 
 
 def pressed() -> Any:
@@ -147,8 +176,8 @@ def pressed() -> Any:
     return altair().selection_point(name=CHOSEN, fields=[CHOSEN], on="click", clear=False)
 
 
-def histogram(edges: np.ndarray, counts: np.ndarray, *, x: str, y: str, key: str, says: str) -> None:
-    """Counts over bins. edges: (bin + 1,), counts: (bin,)."""
+def histogram(edges: np.ndarray, counts: np.ndarray, *, x: str, y: str) -> Any:
+    """A chart of counts over bins. edges: (bin + 1,), counts: (bin,)."""
     alt = altair()
     rows = [
         {"from": float(a), "to": float(b), "count": int(c)}
@@ -164,4 +193,4 @@ def histogram(edges: np.ndarray, counts: np.ndarray, *, x: str, y: str, key: str
             tooltip=["from:Q", "to:Q", "count:Q"],
         )
     )
-    show(chart.properties(height=220), key=key, says=says)
+    return chart.properties(height=220)

@@ -78,8 +78,9 @@ def test_thirty_who_ask_at_once_wait_for_one():
     assert all(one is found[0] for one in found)
 
 
-def test_weight_finds_arrays_wherever_they_are():
+def test_weight_finds_arrays_and_texts_wherever_they_are():
     assert 8000 <= weight({"a": [np.zeros(1000)]}) < 9000
+    assert 5000 <= weight(("x" * 2000, {"b": b"y" * 3000})) < 6000
     reading = text.read(text.SENTENCE)
     trace = subject.run(text.of(reading), subject.UNTOUCHED, ("block0.weights", "next_probs"))
     assert 4 * (6 * 14 * 14 + 32000) <= weight(trace) < 4 * (6 * 14 * 14 + 32000) + 20_000
