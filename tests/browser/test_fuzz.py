@@ -1,4 +1,4 @@
-"""Thirty seconds of a visitor who does anything at all, mostly in one session: the menu, Back and Forward too.
+"""Twenty seconds of a visitor who does anything at all, mostly in one session: the menu, Back and Forward too.
 
 The seed is printed; set FUZZ_SEED to repeat.
 """
@@ -31,7 +31,7 @@ TEXTS = [
 ]
 KEYS = ["Tab", "Enter", "Space", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Escape", "Home", "End", "PageDown"]
 VALUES = ["", "-1", "0", "1", "3,2", "nan", "true", "false", "zh", "en", "z", "random", "hand", "all", "512", "x" * 50]
-SECONDS = 30
+SECONDS = 20
 
 
 def act(page, chance):
