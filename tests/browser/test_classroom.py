@@ -198,6 +198,7 @@ def test_a_picture_of_many_rows_keeps_its_words_large(visitor, address, guess, s
         canvas = picture.locator("canvas").first.element_handle()
         text, size = page.wait_for_function(SMALL, arg=canvas).json_value()  # nothing, until it has drawn
         assert size >= 20, (slide, text, size)
+        expect(picture).to_be_visible()
         box = picture.bounding_box()
         assert box["y"] + box["height"] <= 721, slide
     visit.check()

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser import weight
 
@@ -40,12 +41,25 @@ def test_a_room_seen_to_its_end_is_marked_in_the_menu_and_only_there(visitor):
     visit.check()
 
 
+# Its entries stand at their beginning, and something has come.
+COMES = """() => {
+  document.querySelector('[data-testid=stSidebarContent]').scrollTop = 0;
+  document.querySelector('[data-testid=stSidebarNav]').append(document.createElement('i'));
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+
+
 def test_the_menu_shows_where_one_is(visitor):
     visit = visitor(viewport={"width": 1280, "height": 720}).open("/inference", ready=".st-key-ending_inference")
     link = visit.page.get_by_test_id("stSidebarNavLink").filter(has_text="Running it: the cache")
     visit.page.wait_for_function("() => document.querySelector('[data-testid=stSidebarContent]').scrollTop > 0")
     box = link.bounding_box()
     assert 0 < box["y"] < 720 - box["height"]
+    visit.page.evaluate(COMES)  # the menu came a little later, or once more
+    expect(link).to_be_in_viewport()
+    visit.page.mouse.wheel(0, 40)
+    visit.page.evaluate(COMES)
+    expect(link).not_to_be_in_viewport()
     visit.check()
 
 

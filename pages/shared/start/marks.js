@@ -43,16 +43,20 @@
     const ending = document.querySelector(`[class*="${ENDING}"]`);
     return { ending, room: ending?.className.toString().match(/st-key-ending_([a-z]+)/)?.[1] };
   };
-  let here = "";
+  let here = "", touched = false;
   const come = () => {
     const { room } = foot();
-    if (!room || here === room) return;
-    here = room;
-    keep(LAST, room);
-    mark();
-    show();
+    if (!room) return;
+    if (here !== room) {
+      here = room;
+      touched = false;
+      keep(LAST, room);
+      mark();
+    }
+    if (!touched) show();
   };
-  // The menu is longer than a screen: its entry of this room comes into sight.
+  // The menu is longer than a screen: its entry of this room comes into sight, and stays there while the menu comes and
+  // grows, until a hand does something.
   const show = () => {
     const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-testid="stSidebarNavLink"]'));
     const link = [...links].find((one) => new URL(one.href).pathname === location.pathname), menu = link?.closest('[data-testid="stSidebarContent"]');
@@ -78,4 +82,5 @@
   addEventListener("scroll", once(look), { capture: true, passive: true });
   new MutationObserver(once(come)).observe(document, { childList: true, subtree: true });
   addEventListener("storage", mark);
+  for (const hand of ["wheel", "pointerdown", "touchmove", "keydown"]) addEventListener(hand, () => { touched = true; }, { capture: true, passive: true });
 })();
