@@ -119,24 +119,26 @@ def test_no_accessibility_violation(room):
 @EACH_PAGE
 def test_every_control_is_reached_from_the_keyboard(room):
     """Tab visits every slider, button, input and picture of the page, and never gets stuck."""
-    count = """() => {
-      const found = [];
-      const walk = (root) => { for (const e of root.querySelectorAll('*')) {
-        if (e.matches('.live [tabindex="0"], .live input, .live button') && e.getClientRects().length) found.push(e);
-        if (e.shadowRoot) walk(e.shadowRoot); } };
+    wanted = """() => {
+      const found = window.__wanted = new Set();
+      const walk = (root) => {
+        root.addEventListener('focusin', (event) => found.delete(event.composedPath()[0]));  // heard in each root alone
+        for (const e of root.querySelectorAll('*')) {
+          if (e.matches('.live [tabindex="0"], .live input, .live button') && e.getClientRects().length) found.add(e);
+          if (e.shadowRoot) walk(e.shadowRoot);
+        }
+      };
       walk(document);
-      window.__wanted = new Set(found);
-      return found.length;
+      return found.size;
     }"""
-    wanted = room.page.evaluate(count)
-    assert wanted > 0
-    seen = """() => { let e = document.activeElement; while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-      window.__wanted.delete(e); return window.__wanted.size; }"""
-    for _ in range(400):
-        room.page.keyboard.press("Tab")
-        if room.page.evaluate(seen) == 0:
+    assert room.page.evaluate(wanted) > 0
+    left = "window.__wanted.size"
+    for _ in range(40):
+        for _ in range(10):
+            room.page.keyboard.press("Tab")
+        if room.page.evaluate(left) == 0:
             break
-    assert room.page.evaluate("window.__wanted.size") == 0
+    assert room.page.evaluate(left) == 0
 
 
 @EACH_ROOM
@@ -151,11 +153,11 @@ def test_the_picture_follows_the_finger(room):
     page.evaluate(WATCH)
     canvas.evaluate(PICTURES)
     away = (0.02, 0.98) if int(dial.input_value()) < 0.9 * stops else (0.98, 0.02)  # from where it rests
-    drag(page, dial, *away, moves=40, release=False)
+    drag(page, dial, *away, moves=24, release=False)
     sent, drawn = page.evaluate("window.__watching = false, [window.__sent.length, window.__pictures.length - 1]")
     page.mouse.up()
     assert sent == 0, "a drag is no business of the server"
-    assert drawn >= min(20, 0.7 * (stops - 1)), f"{drawn} pictures of {stops} stops"
+    assert drawn >= min(12, 0.7 * (stops - 1)), f"{drawn} pictures of {stops} stops"
     page.wait_for_url(re.compile(dial.get_attribute("data-slider") + "="))
     room.settle()
     room.check()
