@@ -2,6 +2,7 @@
 a hand. The tests of a visit go from looking to touching; each stands by itself, on a visit of its own too."""
 
 import re
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -190,32 +191,35 @@ def test_back_forward_and_reload_restore_the_page(room):
     step(room)
     left, at = words(page), stands(page)
     assert page.evaluate("history.length") == entries
-    other = "ledger" if "/ledger" not in page.url else "softmax"
+    name = urlsplit(page.url).path.strip("/")
+    other = "ledger" if name != "ledger" else "softmax"
+
+    def left_for_another():
+        page.wait_for_url(f"**/{other}**")
+        page.locator(f".st-key-ending_{other}").wait_for(state="attached")
+        room.settle()
 
     def restored():
         page.wait_for_url(here)
+        page.locator(f".st-key-ending_{name}").wait_for(state="attached")
         expect(slider(page)).to_have_attribute("aria-valuetext", at, timeout=60_000)
+        room.settle()
 
     page.locator(f"[data-testid=stSidebarNav] a[href$='/{other}']").click()
-    page.wait_for_url(f"**/{other}**")
-    page.locator("[data-signature] canvas").first.wait_for()
-    room.settle()
+    left_for_another()
     assert page.evaluate("history.length") == entries + 1
     page.go_back()
     restored()
-    room.settle()
     assert words(page) == left
     room.check()
     if not page.url.startswith(tuple(f"{room.server.url}/{one}?" for one in TO_AND_FRO)):
         return
     page.go_forward()
-    page.wait_for_url(f"**/{other}**")
-    room.settle()
+    left_for_another()
     page.go_back()
     restored()
     page.reload()
     restored()
-    room.settle()
     assert words(page) == left
     room.check()
 
