@@ -203,28 +203,19 @@ def _struck(text: Text, station: int) -> Struck:
     x, answer = before(text, station), int(calm.argmax())
     number = x.abs().argmax(-1)
     later, pairs = model.blocks[station:], read_on(model, torch.tensor(text.ids), None, 0)[1][station:]
-    found = []
+    (turn, allowed), found = model.surroundings(len(text)), []
     for rows in torch.arange(len(text)).split(subject.at_once(len(text))):
-        y = _without(x, number, rows)
-        first, (turn, allowed) = int(rows[0]), model.surroundings(len(text))
-        turn = None if turn is None else turn[first:]
+        first, y = int(rows[0]), x[rows[0] :].repeat(len(rows), 1, 1)  # nobody before them reads them
+        y[torch.arange(len(rows)), rows - first, number[rows]] = 0.0
         for block, (k, v) in zip(later, pairs, strict=True):
-            y = block(y, turn, allowed[first:], past=(k[..., :first, :], v[..., :first, :]))
+            past = k[..., :first, :], v[..., :first, :]
+            y = block(y, None if turn is None else turn[first:], allowed[first:], past=past)
         found.append(model.predict(y).softmax(-1)[:, answer])
     value = x.gather(-1, number[:, None])[:, 0]
     size = x.square().mean(-1).sqrt()
     return Struck(
         *(to_numpy(one) for one in (number, value, size, torch.cat(found))), answer, float(calm[answer]), x.numel()
     )
-
-
-def _without(x: Tensor, number: Tensor, rows: Tensor) -> Tensor:
-    """(row, token, d_model): the stream from the first of these tokens on, each of them once without its number.
-    Nobody before the first reads it: what stands there is not computed anew."""
-    first, each = int(rows[0]), torch.arange(len(rows))
-    y = x[first:].repeat(len(rows), 1, 1)
-    y[each, rows - first, number[rows]] = 0.0
-    return y
 
 
 # ---- what it costs ----
