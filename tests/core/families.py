@@ -118,10 +118,11 @@ def _shelf() -> TemporaryDirectory[str]:
 @cache
 def pair(name: str) -> Pair:
     """Built once a session, whoever asks: every test that only reads a model reads the same one."""
-    theirs = make(name)
-    folder = save(theirs, Path(_shelf().name) / str(list(CONFIGS).index(name)))
-    tokenizer().save(str(folder / "tokenizer.json"))
-    return Pair(name, theirs, folder, load(folder))
+    with torch.inference_mode(False):  # ordinary tensors, also for a test that takes no gradients but asks first
+        theirs = make(name)
+        folder = save(theirs, Path(_shelf().name) / str(list(CONFIGS).index(name)))
+        tokenizer().save(str(folder / "tokenizer.json"))
+        return Pair(name, theirs, folder, load(folder))
 
 
 STORY = (
