@@ -157,8 +157,8 @@ def open_folds(names: list[str]) -> None:
 
 
 def shown(widget: str) -> Any:
-    """What a widget shows just now; for callbacks."""
-    return st.session_state[widget]
+    """What a widget shows just now, None where it is not there; for callbacks."""
+    return st.session_state.get(widget)
 
 
 def forget(*words: str) -> None:

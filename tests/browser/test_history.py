@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.gestures import slider, stands, step, words
+from tests.browser.gestures import open_all, slider, stands, step, words
 
 
 def test_a_copied_link_opens_the_same_on_another_server(visitor, fresh_server):
@@ -77,6 +77,15 @@ def test_a_fold_that_is_opened_shuts_no_other_and_the_address_says_all(visitor):
     visit.settle()
     expect(second).to_have_attribute("open", "")
     assert "." not in words(page)["open"]
+    visit.check()
+
+
+def test_folds_opened_faster_than_the_page_is_drawn_stay_open(visit):
+    """Each is opened while the page is still drawn for the one before."""
+    visit.open("/masks?depth=all", ready="[data-signature] canvas")
+    open_all(visit)
+    folds = visit.page.locator("details:has(> summary)").count()
+    assert folds == len(words(visit.page)["open"].split(".")) > 2
     visit.check()
 
 

@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from pages.shared import frame
 from tests.browser.conftest import CALM
+from tests.browser.gestures import open_all
 
 PAGES = [("" if e.file == "01_home" else e.file[3:]) for e in frame.entries()]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda p: p or "home")
@@ -34,9 +35,7 @@ def findings(page):
 @EACH_PAGE
 def test_no_accessibility_violation_in_the_dark_in_chinese_with_all_opened(tab, page):
     visit = tab(color_scheme="dark").turn(f"/{page}?lang=zh&guess=Amy")
-    visit.page.evaluate("() => document.querySelectorAll('details:not([open]) summary').forEach(s => s.click())")
-    visit.page.wait_for_function("() => !document.querySelector('details:not([open])')")
-    visit.settle()
+    open_all(visit)
     assert findings(visit.page) == []
     visit.check()
 
