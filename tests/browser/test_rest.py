@@ -56,8 +56,8 @@ STILL = """
 
 
 def says(page):
-    """All that the page says, once it says it for half a second: what is spoken of a picture comes a little later."""
-    return page.wait_for_function(f"() => ({STILL})({SAYS})", polling=100).json_value()
+    """All that the page says, once it says it for 0.3 s: what is spoken of a picture comes a little later (0.12)."""
+    return page.wait_for_function(f"() => ({STILL})({SAYS})", polling=60).json_value()
 
 
 def as_a_link_opens_it(visit, other=None):
