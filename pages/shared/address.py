@@ -6,6 +6,7 @@ check. A default is written nowhere. Every word is declared once, in `pages.shar
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import streamlit as st
@@ -27,9 +28,8 @@ def now(word: str, default: Any = DEPENDS, read: Reader | None = None) -> Any:
     """
     declared = known(word)
     default = declared.default if default is DEPENDS else default
-    said = st.query_params.get(word)
-    said = _kept(word).get(word) if said is None else said
-    value = None if said is None else _checked(word, said, read)
+    text = _text(word)
+    value = None if text is None else _checked(word, text, read)
     value = default if value is None else value
     _say(word, value, default)
     return value
@@ -37,8 +37,14 @@ def now(word: str, default: Any = DEPENDS, read: Reader | None = None) -> Any:
 
 def said(word: str) -> Any:
     """What a word says if it says anything; nothing is written."""
-    text = st.query_params.get(word, _kept(word).get(word))
+    text = _text(word)
     return None if text is None else _checked(word, text, None)
+
+
+def _text(word: str) -> str | None:
+    """What the address says of a word, else what this session kept, unchecked."""
+    text, kept = st.query_params.get(word), _kept(word).get(word)
+    return kept if text is None or (text != kept and _outrun(word, text)) else text
 
 
 def write(word: str, value: Any, default: Any = DEPENDS) -> None:
@@ -51,6 +57,7 @@ def write(word: str, value: Any, default: Any = DEPENDS) -> None:
     _say(word, value, default)
     if _kept(word).get(word) != before:
         _returned(word)
+        _overtake(word, before)
 
 
 def _say(word: str, value: Any, default: Any) -> None:
@@ -164,11 +171,31 @@ def shown(widget: str) -> Any:
 def forget(*words: str) -> None:
     """Back to the default: nothing in the address, nothing in the session."""
     for word in words:
-        if _kept(word).pop(word, None) is not None:
+        if (before := _kept(word).pop(word, None)) is not None:
             _returned(word)
+            _overtake(word, before)
             change()
         if word in st.query_params:
             del st.query_params[word]
+
+
+# What a browser sends before it has heard of the last change comes with the address from before it: who types a sentence
+# and at once lets go of a slider would lose the sentence.
+ON_ITS_WAY = 5.0  # seconds in which an address of before may still come
+
+
+def _overtake(word: str, before: str | None) -> None:
+    """From now on what this word said before is said by a browser that is late."""
+    if before is not None:
+        left, clock = st.session_state.setdefault("_outrun", {}), time.monotonic()
+        late = {text: since for text, since in left.get(word, {}).items() if clock - since < ON_ITS_WAY}
+        left[word] = late | {before: clock}
+
+
+def _outrun(word: str, text: str) -> bool:
+    """Is this what the word said until a moment ago?"""
+    since = st.session_state.get("_outrun", {}).get(word, {}).get(text)
+    return since is not None and time.monotonic() - since < ON_ITS_WAY
 
 
 def change() -> None:
@@ -250,6 +277,8 @@ def arrive(topic: str) -> bool:
     for word in set(WORDS) & set(st.query_params) - own:
         if WORDS[word].pages:
             del st.query_params[word]
+    if back or stepped or moved:
+        st.session_state.pop("_outrun", None)
     return back or stepped or moved
 
 
