@@ -44,7 +44,7 @@ def said(word: str) -> Any:
 def _text(word: str) -> str | None:
     """What the address says of a word, else what this session kept, unchecked."""
     text, kept = st.query_params.get(word), _kept(word).get(word)
-    return kept if text is None or (text != kept and _outrun(word, text)) else text
+    return kept if text is None or _outrun(word, text) else text
 
 
 def write(word: str, value: Any, default: Any = DEPENDS) -> None:
@@ -73,8 +73,8 @@ def _say(word: str, value: Any, default: Any) -> None:
     if kept.get(word) != text:
         kept[word] = text
         change()
-    if _is_here(word) and st.query_params.get(word) != text:
-        st.query_params[word] = text
+    if _is_here(word):
+        _write_down(word, text)
 
 
 def lend(word: str, value: Any) -> None:
@@ -120,8 +120,9 @@ def _returned(word: str) -> None:
 def passing(word: str) -> Any:
     """What the address says of this page just now: no session keeps it, so it is gone with the page."""
     text = st.query_params.get(word)
+    text = _put().get(word) if _outrun(word, text) else text
     value = None if text is None else _checked(word, text, None)
-    if text is not None and value is None:
+    if value is None and word in st.query_params:
         del st.query_params[word]
     return value
 
@@ -146,11 +147,11 @@ def noted() -> dict[str, Any]:
 
 def put(word: str, text: str | None) -> None:
     """Let the address say this of this page just now, or nothing; for callbacks. No session keeps it."""
+    _catch_up()
+    _overtake(word, st.query_params.get(word))
+    _put()[word] = text
     change()
-    if text is not None:
-        st.query_params[word] = text
-    elif word in st.query_params:
-        del st.query_params[word]
+    _write_down(word, text)
 
 
 def point(name: str | None) -> None:
@@ -164,8 +165,8 @@ def open_folds(names: list[str]) -> None:
 
 
 def shown(widget: str) -> Any:
-    """What a widget shows just now, None where it is not there; for callbacks."""
-    return st.session_state.get(widget)
+    """What a widget shows just now; for callbacks."""
+    return st.session_state[widget]
 
 
 def forget(*words: str) -> None:
@@ -175,27 +176,66 @@ def forget(*words: str) -> None:
             _returned(word)
             _overtake(word, before)
             change()
-        if word in st.query_params:
-            del st.query_params[word]
+        _write_down(word, None)
 
 
-# What a browser sends before it has heard of the last change comes with the address from before it: who types a sentence
-# and at once lets go of a slider would lose the sentence.
+# ---- a browser that is late ----
+# What it sends before it has heard of the last change comes with the address from before it: who types a sentence and at
+# once lets go of a slider would lose the sentence.
+
 ON_ITS_WAY = 5.0  # seconds in which an address of before may still come
 
 
 def _overtake(word: str, before: str | None) -> None:
-    """From now on what this word said before is said by a browser that is late."""
-    if before is not None:
-        left, clock = st.session_state.setdefault("_outrun", {}), time.monotonic()
-        late = {text: since for text, since in left.get(word, {}).items() if clock - since < ON_ITS_WAY}
-        left[word] = late | {before: clock}
+    """From now on what this word said before, or its silence, is said by a browser that is late."""
+    left, clock = st.session_state.setdefault("_outrun", {}), time.monotonic()
+    late = {text: since for text, since in left.get(word, {}).items() if clock - since < ON_ITS_WAY}
+    left[word] = late | {before: clock}
 
 
-def _outrun(word: str, text: str) -> bool:
-    """Is this what the word said until a moment ago?"""
+def _outrun(word: str, text: str | None) -> bool:
+    """Is this what the word said until a moment ago, and says no longer?"""
     since = st.session_state.get("_outrun", {}).get(word, {}).get(text)
-    return since is not None and time.monotonic() - since < ON_ITS_WAY
+    late = since is not None and time.monotonic() - since < ON_ITS_WAY
+    return late and text != _newest(word) and not _back() and _place() == st.session_state.get("_place")
+
+
+def _place() -> tuple[str, ...]:
+    """Where the browser says it is: its page, and the step of a lesson."""
+    context = get_script_run_ctx()
+    stop = (str(st.query_params.get(word, "")) for word in ("lesson", "stop"))
+    return (context.page_script_hash if context else "", *stop)
+
+
+def _newest(word: str) -> str | None:
+    """What the server let a word say last."""
+    return _put()[word] if word in _put() else _kept(word).get(word)
+
+
+def _put() -> dict[str, str | None]:
+    """What was put into the address of this visit to a page and is kept nowhere else."""
+    said: dict[str, str | None] = st.session_state.setdefault("_put", {})
+    return said
+
+
+def _write_down(word: str, text: str | None) -> None:
+    """Into the address, which the browser hears of as a whole: what it is late with is not handed back to it."""
+    if st.query_params.get(word) != text:
+        _catch_up()
+        _set(word, text)
+
+
+def _catch_up() -> None:
+    for word in st.session_state.get("_outrun", {}):
+        if _is_here(word) and _outrun(word, st.query_params.get(word)):
+            _set(word, _newest(word))
+
+
+def _set(word: str, text: str | None) -> None:
+    if text is not None:
+        st.query_params[word] = text
+    elif word in st.query_params:
+        del st.query_params[word]
 
 
 def change() -> None:
@@ -279,6 +319,9 @@ def arrive(topic: str) -> bool:
             del st.query_params[word]
     if back or stepped or moved:
         st.session_state.pop("_outrun", None)
+        st.session_state.pop("_put", None)
+    st.session_state["_place"] = _place()
+    _catch_up()
     return back or stepped or moved
 
 

@@ -29,8 +29,9 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
     said = address.pointed() == name or name in address.opened()
 
     def turned() -> None:
-        pointed, is_open = address.pointed(), _stands_open(name)
-        others = [one for one in _open() if one != name]
+        pointed, is_open = address.pointed(), bool(address.shown(key))
+        linked = [pointed] if pointed in _folds() else []
+        others = [one for one in dict.fromkeys([*address.opened(), *linked]) if one != name]
         address.open_folds([*others, name] if is_open else others)
         address.point(name if is_open else None if pointed == name else pointed)
 
@@ -39,18 +40,6 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
         if inside.open:
             with inside:
                 draw()
-
-
-def _open() -> list[str]:
-    """The folds that stand open. What the browser shows says it, not the address alone: a hand that is faster than the
-    page sends an address that does not know of the last fold yet. What was not drawn yet is as the address says."""
-    known = _folds() | address.noted().get("stood", set())
-    said = dict.fromkeys([*address.opened(), *sorted(known)])
-    return [one for one in said if one not in known or _stands_open(one)]
-
-
-def _stands_open(name: str) -> bool:
-    return bool(address.shown(f"fold_{name}"))
 
 
 def begin() -> None:
@@ -77,7 +66,6 @@ def seek(arrived: bool) -> None:
 
 def _gone() -> None:
     """A fold that does not stand here is not open."""
-    address.noted()["stood"] = _folds()
     if (said := address.opened()) and (there := [one for one in said if one in _folds()]) != said:
         address.open_folds(there)
 
