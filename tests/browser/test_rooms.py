@@ -185,7 +185,7 @@ def test_a_guess_moves_nothing_and_is_in_no_link(room):
 @EACH_ROOM
 def test_back_forward_and_reload_restore_the_page(room):
     """One entry of the history a page; Streamlit's own account of Back (`is_history_navigation`) is guarded here. What
-    Forward does is no business of a page's own; what a reload does is compared on every page in test_rest.py."""
+    Forward does is no business of a page's own; what a link opens is compared on every page in test_rest.py."""
     page, here = room.page, re.compile(re.escape(room.page.url.partition("?")[0]))
     entries = page.evaluate("history.length")
     step(room)
