@@ -7,9 +7,12 @@ check. A default is written nowhere. Every word is declared once, in `pages.shar
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import RerunException
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from pages.shared.readers import DEPENDS, LONGEST, Reader, Word, written
@@ -236,6 +239,21 @@ def _set(word: str, text: str | None) -> None:
         st.query_params[word] = text
     elif word in st.query_params:
         del st.query_params[word]
+
+
+def whole(callback: Callable[..., None]) -> Callable[..., None]:
+    """A callback that comes to its end, for what may be done twice. Where it touches the session Streamlit breaks it off
+    if more has been heard meanwhile, never calls it again, and what the hand did would be lost."""
+
+    @wraps(callback)
+    def run(*given: Any) -> None:
+        try:
+            callback(*given)
+        except RerunException as newer:  # it is taken from the queue: only yet another can break this off
+            run(*given)
+            raise newer
+
+    return run
 
 
 def change() -> None:

@@ -147,7 +147,7 @@ def _told(widget: str, value: Any) -> str:
 
 
 def _writes(setting: Setting, widget: str) -> Callable[[], None]:
-    return lambda: setting.keep(st.session_state[widget])
+    return address.whole(lambda: setting.keep(st.session_state[widget]))
 
 
 def choice(
@@ -194,6 +194,11 @@ def some(
     setting = Setting(key, default, readers.some_of(*options))
     now: tuple[str, ...] = setting.now()
     widget = f"{key}_choice"
+
+    @address.whole
+    def chosen() -> None:
+        setting.keep(tuple(o for o in options if o in st.session_state[widget]) or least)
+
     st.session_state[widget] = list(now)
     st.pills(
         _(label),
@@ -201,7 +206,7 @@ def some(
         selection_mode="multi",
         key=widget,
         format_func=lambda token: _(options[token]),
-        on_change=lambda: setting.keep(tuple(o for o in options if o in st.session_state[widget]) or least),
+        on_change=chosen,
         label_visibility="collapsed",
     )
     return now
@@ -323,6 +328,7 @@ def text_box(default: str, clean: Callable[[str], Any], box: Callable[..., Any])
     box: draws Streamlit's box with this key and callback. After typing, it holds what was read.
     """
 
+    @address.whole
     def tidy() -> None:
         reading = clean(st.session_state[TEXT])
         write(reading.text, default)

@@ -28,6 +28,7 @@ def fold(english: str, draw: Callable[[], object], count: int | None = None, *, 
     _folds().add(name)
     said = address.pointed() == name or name in address.opened()
 
+    @address.whole
     def turned() -> None:
         pointed, is_open = address.pointed(), bool(address.shown(key))
         linked = [pointed] if pointed in _folds() else []

@@ -96,7 +96,7 @@ def step(visit):
 OPEN_ALL = """async () => {
   for (const summary of document.querySelectorAll('details:not([open]) > summary')) {
     summary.click();
-    await new Promise(requestAnimationFrame);
+    for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame);  // no hand is faster
   }
 }"""
 FILLED = """() => [...document.querySelectorAll('details:has(> summary)')]
@@ -104,7 +104,7 @@ FILLED = """() => [...document.querySelectorAll('details:has(> summary)')]
 
 
 def open_all(visit) -> None:
-    """Open every fold of a page, one after the other but faster than it is drawn, until there is something in each."""
+    """Open every fold of a page, a tenth of a second after the other and so faster than it is drawn, until each is filled."""
     visit.page.evaluate(OPEN_ALL)
     visit.page.wait_for_function(FILLED)
     visit.settle()

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 
 from pages.shared import address
 from tests.pages.opening import open_page
@@ -59,3 +60,17 @@ def test_later_it_is_no_address_that_was_on_its_way(app, monkeypatch):
     monkeypatch.setattr(address.time, "monotonic", lambda: then)
     late(app)
     assert app.text_input(key="words").value == SAID["words"]
+
+
+def test_what_a_hand_did_is_done_though_more_is_heard_while_it_is_done():
+    done, heard = [], [RerunException(RerunData()), RerunException(RerunData())]
+
+    @address.whole
+    def callback(value):
+        if heard:
+            raise heard.pop()
+        done.append(value)
+
+    with pytest.raises(RerunException):
+        callback(3)
+    assert done == [3]

@@ -54,7 +54,7 @@ def ask(prediction: Prediction, **values: object) -> str | None:
             list(options),
             key=widget,
             format_func=lambda token: _(options[token]),
-            on_change=lambda: _keep(prediction.id, st.session_state[widget]),
+            on_change=address.whole(lambda: _keep(prediction.id, st.session_state[widget])),
             label_visibility="collapsed",
         )
         with st.container():  # always there, so that a verdict moves nothing below it to another place
